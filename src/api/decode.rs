@@ -113,7 +113,7 @@ pub(super) fn parse_count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;
     };
-    Count::from_literal(raw.get()).unwrap_or_else(|| {
+    Count::from_json_number(raw.get()).unwrap_or_else(|| {
         Count::Other(CleanText::title(scalar_text(raw).as_deref().unwrap_or(raw.get()), MAX_NUMBER_CHARS))
     })
 }

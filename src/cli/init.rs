@@ -149,7 +149,7 @@ impl InitCommand<'_> {
         })?;
         // With `--no-check`, the files of the key and of the certificates don't have to exist yet.
         let is_file = |field: &SetupField| matches!(field, SetupField::File | SetupField::CaFile);
-        let fields = form.main_fields().into_iter().chain(form.more_fields());
+        let fields = form.main_fields().into_iter().chain(form.optional_fields());
         for field in fields.filter(|field| !self.options.no_check || !is_file(field)) {
             check_field(self.config_path(), &profile, field)
                 .map_err(|problem| unwritten(&field_problem(field, &profile, &problem)))?;

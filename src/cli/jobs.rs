@@ -6,7 +6,7 @@ use super::job_format::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::model::job::{Job, JobGroup};
-use crate::model::job_state::{filter_words, normalized, starts_with_normalized, state_words};
+use crate::model::job_state::{filter_words, normalize_word, starts_with_normalized, state_words};
 use crate::tui::format::plural;
 use clap::Args;
 use std::cmp::Reverse;
@@ -51,7 +51,7 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
     if let Some(wanted) = &options.status {
         check_status(wanted, &all)?;
     }
-    let author = options.by.as_deref().map(normalized);
+    let author = options.by.as_deref().map(normalize_word);
     let of_author = |row: &Job| match (&author, row.author()) {
         (Some(start), author) => author.is_some_and(|name| starts_with_normalized(name.as_str(), start)),
         (None, author) => !options.mine || author.is_none(),
@@ -102,7 +102,7 @@ fn has_status_word(job: &Job, wanted: &str) -> bool {
 
 /// Whether two words are equal if case and separators are ignored.
 fn is_same_word(one: &str, other: &str) -> bool {
-    normalized(one) == normalized(other)
+    normalize_word(one) == normalize_word(other)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(super) enum WaitOutcome {
     TimedOut,
     Interrupted,
     /// The service refused the key, so no more changes will come.
-    Refused(CleanText),
+    KeyRefused(CleanText),
 }
 
 impl JobWait {
@@ -155,7 +155,7 @@ impl JobWait {
                 Code::Interrupted,
                 format!("Interrupted after {waited}: {state} on the service. Run `{retry_command}` to wait again."),
             ),
-            WaitOutcome::Refused(reason) => {
+            WaitOutcome::KeyRefused(reason) => {
                 CliError::new(Code::KeyRefused, format!("{reason} The jobs can't be checked any more: {state}."))
             }
         })
@@ -182,7 +182,9 @@ impl JobWait {
             EngineEvent::Job(row) => self.update(*row, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, out),
             EngineEvent::Merged { gone, into } => self.replace_merged_job(gone, session.store.job(into).await?),
-            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(WaitOutcome::Refused(reason))),
+            EngineEvent::Connection(Connection::KeyRefused { reason }) => {
+                return Ok(Some(WaitOutcome::KeyRefused(reason)));
+            }
             EngineEvent::Connection(connection) => self.connection.update(&connection, out),
             EngineEvent::InternalFailure(failure) if failure.kind == FailureKind::Store => {
                 out.note(failure.message.as_str())
@@ -267,7 +269,7 @@ pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
             "rate limited by the service, checking again in about a minute (estimated)".to_owned()
         }
         Connection::Limited(wait) => format!("rate limited by the service, checking again at {}", moment(&wait.until)),
-        Connection::Refused { reason } => reason.to_string(),
+        Connection::KeyRefused { reason } => reason.to_string(),
     };
     Some(CleanText::line(&words))
 }
@@ -275,7 +277,7 @@ pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
 /// Describes when a limit ends: the time of day and the remaining time, or only the remaining time if it is an
 /// estimate.
 pub(super) fn limit_end_text(wait: Wait) -> String {
-    let left = wait.time_left(Utc::now());
+    let left = wait.time_left_text(Utc::now());
     match wait.is_estimate {
         true => format!("in {left} (estimated, the service gave no time)"),
         false => format!("at {} (in {left})", wait.until.with_timezone(&Local).format("%H:%M:%S")),

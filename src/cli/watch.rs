@@ -109,7 +109,7 @@ impl JobWatch<'_> {
                 self.jobs.remove(&gone);
             }
             EngineEvent::JobsRemoved(left) => self.jobs.retain(|key, _| left.contains(*key)),
-            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
+            EngineEvent::Connection(Connection::KeyRefused { reason }) => return Ok(Some(reason)),
             EngineEvent::Connection(connection) => self.connection.update(&connection, self.out),
             EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), self.out),
             EngineEvent::Notice(text) => log_progress(text.as_str(), self.out),

@@ -6,7 +6,9 @@ use super::key::{self, resolve_path};
 use super::write;
 use crate::api::{ExtraRoots, Route};
 use crate::model::endpoint::Scope;
-use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, looks_like_key};
+use crate::model::setup::{
+    DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, contains_key_prefix,
+};
 use std::path::Path;
 
 /// Validates a new profile for the configuration file at `config`. Reads the configuration file, the API key file and
@@ -30,7 +32,7 @@ pub fn check_profile(config: &Path, profile: &NewProfile) -> Result<(), SetupPro
 /// Returns the reason if the value is invalid. The reason never contains an API key.
 pub fn check_field(config: &Path, profile: &NewProfile, field: SetupField) -> Result<(), SetupProblem> {
     let checked = match field {
-        SetupField::Project if looks_like_key(&profile.project) => {
+        SetupField::Project if contains_key_prefix(&profile.project) => {
             Err("This looks like an API key, not a project id.".to_owned())
         }
         SetupField::Project => check_scope(DEFAULT_BASE_URL, &profile.project),
@@ -51,7 +53,7 @@ pub fn check_field(config: &Path, profile: &NewProfile, field: SetupField) -> Re
 
 /// Rejects an API key in a value that docdeck shows on the screen, such as a profile's name.
 fn check_is_not_key(text: &str) -> Result<(), String> {
-    if looks_like_key(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
+    if contains_key_prefix(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
 }
 
 fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
@@ -65,7 +67,7 @@ pub const KEY_ENTERED_AS_SOURCE: &str =
 
 /// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
 fn check_key_command(words: &[String]) -> Result<(), String> {
-    let is_key = words.first().is_some_and(|program| looks_like_key(program));
+    let is_key = words.first().is_some_and(|program| contains_key_prefix(program));
     if is_key { Err(KEY_ENTERED_AS_SOURCE.to_owned()) } else { Ok(()) }
 }
 
@@ -73,7 +75,7 @@ fn check_key_command(words: &[String]) -> Result<(), String> {
 /// `config`.
 fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
     let path = resolve_path(config, file);
-    if looks_like_key(&file.to_string_lossy()) && !path.exists() {
+    if contains_key_prefix(&file.to_string_lossy()) && !path.exists() {
         return Err(KEY_ENTERED_AS_SOURCE.to_owned());
     }
     key::read_key_file(&path).map(drop).map_err(|error| error.to_string())

@@ -214,7 +214,7 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
             ("made_for", ThemeValue::Backgrounds(list)) => {
                 let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
                 let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));
-                palette.made_for = parsed.collect::<Result<_, _>>()?;
+                palette.made_for_backgrounds = parsed.collect::<Result<_, _>>()?;
             }
             (other, value) => {
                 let role = other.parse().map_err(|_| {
@@ -294,7 +294,7 @@ mod tests {
     fn text_and_background_pairs(palette: &ColorPalette) -> Vec<(ColorRole, Rgb, Rgb)> {
         let backgrounds: Vec<Rgb> = match rgb(palette.background) {
             Some(background) => vec![background],
-            None => palette.made_for.clone(),
+            None => palette.made_for_backgrounds.clone(),
         };
         assert!(!backgrounds.is_empty(), "the theme declares its backgrounds");
         let mut pairs = Vec::new();

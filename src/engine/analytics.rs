@@ -9,8 +9,8 @@ use super::state::EngineState;
 use crate::api::DecodedRow;
 use crate::model::Time;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, ConversationMessage, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport,
-    RowsResponse, StoredRows,
+    AnalyticsKind, AnalyticsRow, ConversationMessage, RowsLoadOutcome, RowsLoadPlan, RowsLoadProgress, RowsMerge,
+    RowsReport, RowsResponse, StoredRows,
 };
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -31,12 +31,12 @@ impl Engine {
     ///
     /// If the configuration disables storing the texts that readers wrote, each load of a report with such texts starts
     /// from the beginning.
-    pub async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsOutcome<R> {
+    pub async fn load_rows<R: DecodedRow>(&self, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
         let crashed = || Arc::new(crashed_outcome::<R>()) as Arc<dyn Any + Send + Sync>;
         let outcome = self.inner.running_row_loads.join((R::KIND, plan.range), load, crashed).await;
-        outcome.downcast_ref::<RowsOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
+        outcome.downcast_ref::<RowsLoadOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
     }
 
     /// Stops loading this report as soon as the request in flight has its response.
@@ -106,7 +106,7 @@ impl EngineState {
         report
     }
 
-    async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsPlan) -> RowsOutcome<R> {
+    async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
         let mut load = RowsLoad { inner: &self, plan, so_far: PartialRows::default(), requests: 0, is_resumed: false };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
@@ -120,14 +120,14 @@ impl EngineState {
         let loaded = so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
         // A complete older report is more useful than an incomplete new one, unless the plan demands new rows.
         let report = if plan.from_start { loaded.or(stored) } else { stored.or(loaded) };
-        RowsOutcome { report, end_reason, requests }
+        RowsLoadOutcome { report, end_reason, requests }
     }
 
     /// Makes one request for the response after `so_far`, stores the response and adds it to `so_far`. Without
     /// a usable response, returns `so_far` unchanged, with the failure.
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
-        plan: RowsPlan,
+        plan: RowsLoadPlan,
         so_far: PartialRows<R>,
     ) -> (PartialRows<R>, Result<(), RequestFailure>) {
         let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
@@ -222,7 +222,7 @@ impl<R: AnalyticsRow> PartialRows<R> {
 /// One load of a report.
 struct RowsLoad<'a, R> {
     inner: &'a Arc<EngineState>,
-    plan: RowsPlan,
+    plan: RowsLoadPlan,
     so_far: PartialRows<R>,
     /// The number of requests that this load has used.
     requests: u32,
@@ -312,7 +312,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
 
     async fn emit_progress(&self) {
         let Some(report) = self.so_far.report() else { return };
-        let progress = RowsProgress {
+        let progress = RowsLoadProgress {
             kind: R::KIND,
             range: self.plan.range,
             rows: report.rows.len(),
@@ -327,6 +327,6 @@ fn crash_failure() -> Failure {
     Failure::local("Loading the report failed inside docdeck. Load it again.")
 }
 
-fn crashed_outcome<R>() -> RowsOutcome<R> {
-    RowsOutcome { report: None, end_reason: LoadEndReason::Failed(crash_failure()), requests: 0 }
+fn crashed_outcome<R>() -> RowsLoadOutcome<R> {
+    RowsLoadOutcome { report: None, end_reason: LoadEndReason::Failed(crash_failure()), requests: 0 }
 }

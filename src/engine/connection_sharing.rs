@@ -63,7 +63,7 @@ impl EngineState {
         let text = connection.to_line();
         let is_worth_sharing =
             connection.is_outage() || lock(&self.shared_connection).as_ref().is_some_and(Connection::is_outage);
-        if is_worth_sharing && self.store.set_value(&self.scope.connection_key(), &text).await.is_ok() {
+        if is_worth_sharing && self.store.set_value(&self.scope.connection_store_key(), &text).await.is_ok() {
             *lock(&self.shared_connection) = Some(connection.clone());
         }
     }
@@ -86,7 +86,7 @@ impl EngineState {
     }
 
     async fn load_shared_connection(&self) -> Option<Connection> {
-        let text = self.store.value(&self.scope.connection_key()).await.ok()??;
+        let text = self.store.value(&self.scope.connection_store_key()).await.ok()??;
         Connection::parse(&text)
     }
 }

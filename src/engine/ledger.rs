@@ -203,8 +203,8 @@ impl EngineState {
 
 fn limit_failure(is_reported_by_service: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
-        true => format!("in {}", wait.time_left(now)),
-        false => format!("in {}, at {}", wait.time_left(now), wait.until.format("%H:%M:%S UTC")),
+        true => format!("in {}", wait.time_left_text(now)),
+        false => format!("in {}, at {}", wait.time_left_text(now), wait.until.format("%H:%M:%S UTC")),
     };
     let why = if is_reported_by_service {
         "The service reported that the limit is reached".to_owned()

@@ -266,7 +266,7 @@ impl Poller {
             }
             ServiceHealth::Refused(reason) => {
                 self.set_mode(PollerMode::Refused, self.now());
-                self.connection.emit(Connection::Refused { reason }).await;
+                self.connection.emit(Connection::KeyRefused { reason }).await;
             }
             ServiceHealth::NotStored(failure) => self.stall(failure).await,
         }

@@ -43,7 +43,7 @@ impl EngineState {
         let spent_at = self.clock.now();
         let quota = Quota::Previews;
         if let Err(wait) = self.store.spend(&self.scope, quota, spent_at).await.map_err(|error| error.failure())? {
-            let (limit, left) = (quota.limit(), wait.time_left(spent_at));
+            let (limit, left) = (quota.limit(), wait.time_left_text(spent_at));
             let text = format!("At most {limit} previews a minute can be built. Try again in {left}.");
             return Err(Failure::new(FailureKind::Limited(wait), &text));
         }

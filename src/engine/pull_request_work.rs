@@ -130,7 +130,7 @@ impl Refresher {
         };
         let (link, repository) = (&target.linked.link, CleanText::line(&target.linked.link.repository));
         // Logged before the request, so that the log shows the action even if docdeck ends before the response.
-        let (label, head_text) = (action.labels().0, short_commit(head));
+        let (label, head_text) = (action.title_and_confirm_label().0, short_commit(head));
         let sending = CleanText::line(&format!("#{}: sending “{label}” for commit {head_text}", link.number));
         self.inner.log(repository.clone(), LogKind::Note(sending)).await;
         let action_run = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;

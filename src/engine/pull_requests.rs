@@ -379,7 +379,7 @@ impl Refresher {
                     format!("{name} refused the token. Renew it, then refresh the jobs list.")
                 }
                 (HostAccess::Client(_), Some(until)) => {
-                    let left = Wait { until, is_estimate: false }.time_left(now);
+                    let left = Wait { until, is_estimate: false }.time_left_text(now);
                     format!("The rate limit of {name} is reached. Try again in {left}.")
                 }
                 (HostAccess::Unusable(why), _) => why.to_string(),

@@ -58,7 +58,7 @@ pub(super) struct EngineState {
     pub(super) running_views_loads: Mutex<HashMap<ViewsQuery, SharedViewsLoad>>,
     pub(super) running_page_loads: RunningLoads<DateRange, LoadOutcome>,
     /// The running loads of reports other than page views. Each outcome is a
-    /// [`RowsOutcome`](crate::model::analytics::RowsOutcome) with rows of the kind in its key.
+    /// [`RowsLoadOutcome`](crate::model::analytics::RowsLoadOutcome) with rows of the kind in its key.
     pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
     pub(super) budget_emit_lock: tokio::sync::Mutex<()>,
@@ -248,7 +248,8 @@ impl EngineState {
             if let Some(offset) = save {
                 // If the offset can't be saved (disk full), the next start uses the old offset until the first
                 // response.
-                let _ = self.store.set_value(&self.scope.clock_key(), &offset.num_milliseconds().to_string()).await;
+                let _ =
+                    self.store.set_value(&self.scope.clock_store_key(), &offset.num_milliseconds().to_string()).await;
             }
         }
         let millis = u32::try_from(response.took.as_millis()).unwrap_or(u32::MAX);

@@ -152,7 +152,7 @@ impl Engine {
         lock(&self.inner.submitted_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
         // Later prompts of the same jobs may be sent now.
         self.inner.dispatch_wake.notify_one();
-        self.emit_threads(&discarded.rows).await;
+        self.emit_threads(&discarded.jobs).await;
     }
 
     /// Restores all these discarded prompts to their previous states, or none of them. A prompt that was queued is

@@ -23,7 +23,7 @@ pub enum LocalChange {
     Handled,
     /// Undoes `Handled`: restores the earlier time at which the user acted on the job. `None` means that the user had
     /// not acted on it, so the job may be listed under "needs you" again.
-    HandledAt(Option<Time>),
+    RestoreHandledAt(Option<Time>),
 }
 
 /// A change to queued prompts.
@@ -42,7 +42,7 @@ pub enum QueueChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiscardedPrompts {
     pub prompts: Vec<PromptId>,
-    pub rows: Vec<Job>,
+    pub jobs: Vec<Job>,
 }
 
 /// Parses typed tags, separated by spaces or commas. Converts tags to lower case, and removes leading `#` signs and

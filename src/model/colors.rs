@@ -156,7 +156,7 @@ pub struct ColorPalette {
     pub background: ThemeColor,
     /// The terminal background colours for which these styles are made. Used only if `background` keeps the terminal's
     /// background.
-    pub made_for: Vec<Rgb>,
+    pub made_for_backgrounds: Vec<Rgb>,
 }
 
 impl Default for ColorPalette {
@@ -164,7 +164,7 @@ impl Default for ColorPalette {
         Self {
             styles: [RoleStyle::default(); ColorRole::ALL.len()],
             background: ThemeColor::Terminal,
-            made_for: Vec::new(),
+            made_for_backgrounds: Vec::new(),
         }
     }
 }

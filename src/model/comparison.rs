@@ -57,17 +57,17 @@ impl ComparedRanges {
     }
 
     /// Returns a text such as `31 vs 30 days`, or `None` if both ranges have the same number of days.
-    pub fn day_counts(self) -> Option<String> {
+    pub fn day_counts_text(self) -> Option<String> {
         self.is_per_day().then(|| format!("{} vs {} days", self.current.days(), self.previous.days()))
     }
 
     /// Returns a text such as `views per day, 31 vs 30 days`, or `None` if both ranges have the same number of days.
     pub fn per_day_text(self) -> Option<String> {
-        self.day_counts().map(|days| format!("views per day, {days}"))
+        self.day_counts_text().map(|days| format!("views per day, {days}"))
     }
 
     /// Returns a text such as `16–21 Nov vs 9–14 Nov`, with years if they differ.
-    pub fn dates(self) -> String {
+    pub fn dates_text(self) -> String {
         let days = [self.current.from(), self.previous.from(), self.previous.to()];
         let with_year = days.iter().any(|day| day.year() != self.current.to().year());
         format!("{} vs {}", self.current.format_dates(with_year), self.previous.format_dates(with_year))
@@ -81,12 +81,12 @@ impl ComparedRanges {
     /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that already
     /// contains “per day”.
     pub fn label_without_per_day(self, shown: DateRange) -> String {
-        self.label_with(self.day_counts(), shown)
+        self.label_with(self.day_counts_text(), shown)
     }
 
-    fn label_with(self, day_counts: Option<String>, shown: DateRange) -> String {
+    fn label_with(self, day_counts_text: Option<String>, shown: DateRange) -> String {
         let complete = (self.current != shown).then(|| "complete days".to_owned());
-        let parts = [complete, day_counts, Some(self.dates())];
+        let parts = [complete, day_counts_text, Some(self.dates_text())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn compared(shown: &str, other: &str, is_aligned: bool) -> Result<String, NotComparable> {
         let ranges = ComparedRanges::new(range(shown), range(other), is_aligned, today())?;
-        Ok([Some(ranges.dates()), ranges.per_day_text()].into_iter().flatten().collect::<Vec<_>>().join(", "))
+        Ok([Some(ranges.dates_text()), ranges.per_day_text()].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     #[test]

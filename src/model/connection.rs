@@ -22,13 +22,13 @@ pub enum Connection {
     /// Polling is paused because the service responded with 429.
     Limited(Wait),
     /// The service rejected the API key; polling is stopped until the user retries.
-    Refused { reason: CleanText },
+    KeyRefused { reason: CleanText },
 }
 
 /// What [`Connection::to_line`] writes in place of an unknown time.
 const NO_TIME: &str = "-";
 /// What [`Connection::to_line`] writes after a time that docdeck estimated because the service gave none.
-const ESTIMATE: &str = "estimate";
+const ESTIMATE_WORD: &str = "estimate";
 
 impl Connection {
     /// Whether the state is also reported to processes that don't poll: the service is unreachable, sends unusable
@@ -46,10 +46,10 @@ impl Connection {
                 format!("offline {at} {reason}")
             }
             Self::Unusable { reason } => format!("unusable {NO_TIME} {reason}"),
-            Self::Limited(wait) if wait.is_estimate => format!("resting {} {ESTIMATE}", ms(&wait.until)),
+            Self::Limited(wait) if wait.is_estimate => format!("resting {} {ESTIMATE_WORD}", ms(&wait.until)),
             Self::Limited(wait) => format!("resting {}", ms(&wait.until)),
             Self::Ready => "live".to_owned(),
-            Self::Unknown | Self::Connecting | Self::Refused { .. } => "unknown".to_owned(),
+            Self::Unknown | Self::Connecting | Self::KeyRefused { .. } => "unknown".to_owned(),
         }
     }
 
@@ -61,7 +61,9 @@ impl Connection {
         Some(match (state, at) {
             ("live", None) => Self::Ready,
             ("unknown", None) => Self::Unknown,
-            ("resting", Some(at)) => Self::Limited(Wait { until: moment(at)?, is_estimate: reason == Some(ESTIMATE) }),
+            ("resting", Some(at)) => {
+                Self::Limited(Wait { until: moment(at)?, is_estimate: reason == Some(ESTIMATE_WORD) })
+            }
             ("unusable", Some(NO_TIME)) => Self::Unusable { reason: CleanText::line(reason?) },
             ("offline", Some(at)) => {
                 let next_try = if at == NO_TIME { None } else { Some(moment(at)?) };
@@ -91,7 +93,7 @@ mod tests {
         for connection in states {
             assert_eq!(Connection::parse(&connection.to_line()), Some(connection));
         }
-        let refused = Connection::Refused { reason: CleanText::line("The key is not accepted.") };
+        let refused = Connection::KeyRefused { reason: CleanText::line("The key is not accepted.") };
         let parsed = Connection::parse(&refused.to_line());
         assert_eq!(parsed, Some(Connection::Unknown), "another instance may have another key");
         for other in ["", "offline", "offline soon x", "resting", "resting x", "unusable", "unusable x", "better 1"] {

@@ -53,7 +53,7 @@ impl Count {
 
     /// Parses the literal of a JSON number. Returns `None` for any other text, such as a quoted number, and for whole
     /// numbers that can't be represented exactly.
-    pub fn from_literal(literal: &str) -> Option<Self> {
+    pub fn from_json_number(literal: &str) -> Option<Self> {
         if let Ok(number) = literal.parse() {
             return Some(Self::Known(number));
         }
@@ -79,7 +79,7 @@ impl Count {
     }
 
     /// Returns the number for sorting: like [`Self::value`], but negative numbers are kept.
-    pub fn signed(&self) -> Option<ViewCount> {
+    pub fn signed_value(&self) -> Option<ViewCount> {
         match self {
             Self::Known(number) => Some(ViewCount::from_millionths(i128::from(*number) * MILLIONTHS_PER_VIEW)),
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
@@ -320,7 +320,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn value(literal: &str) -> ViewCount {
-        Count::from_literal(literal).and_then(|count| count.value()).unwrap_or_else(|| panic!("{literal} is no count"))
+        Count::from_json_number(literal)
+            .and_then(|count| count.value())
+            .unwrap_or_else(|| panic!("{literal} is no count"))
     }
 
     #[test]
@@ -343,11 +345,11 @@ mod tests {
     fn texts_and_numbers_out_of_range_are_not_counts() {
         for literal in ["1e400", "1e17", "9223372036854775808", "inf", "NaN", "nan", "+1.5", ".5", "true", "\"12\"", ""]
         {
-            assert_eq!(Count::from_literal(literal), None, "{literal}");
+            assert_eq!(Count::from_json_number(literal), None, "{literal}");
         }
         for negative in ["-3", "-1.5"] {
-            let count = Count::from_literal(negative).expect("kept as received");
-            assert_eq!((count.value(), count.signed().map(|n| n.to_string()).as_deref()), (None, Some(negative)));
+            let count = Count::from_json_number(negative).expect("kept as received");
+            assert_eq!((count.value(), count.signed_value().map(|n| n.to_string()).as_deref()), (None, Some(negative)));
         }
         assert_eq!(Count::from_f64(f64::NAN), None);
         assert_eq!(Count::from_f64(f64::INFINITY), None);
@@ -387,7 +389,7 @@ mod tests {
     #[test]
     fn a_sum_beyond_64_bits_becomes_text() {
         assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
-        assert_eq!(Count::from(value("7.5")), Count::from_literal("7.5").expect("a count"));
+        assert_eq!(Count::from(value("7.5")), Count::from_json_number("7.5").expect("a count"));
         let beyond = ViewCount::from(u64::MAX) + value("0.5");
         assert_eq!(Count::from(beyond), Count::Other(CleanText::line("18446744073709551615.5")));
         assert_eq!(Count::from(ViewCount::from(u64::MAX)), Count::Other(CleanText::line("18446744073709551615")));
@@ -410,9 +412,9 @@ mod tests {
         fn a_formatted_number_is_parsed_as_the_same_double(number in -1e15..1e15_f64) {
             let literal = match Count::from_f64(number).expect("finite") {
                 Count::Fraction(fraction) => fraction.to_string(),
-                count => count.signed().expect("a number").to_string(),
+                count => count.signed_value().expect("a number").to_string(),
             };
-            prop_assert_eq!(Count::from_literal(&literal), Count::from_f64(number));
+            prop_assert_eq!(Count::from_json_number(&literal), Count::from_f64(number));
         }
 
         #[test]

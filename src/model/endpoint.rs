@@ -23,13 +23,13 @@ impl Scope {
 
     /// Returns the key under which the store holds the clock offset: how many milliseconds the service's clock is ahead
     /// of the local one.
-    pub fn clock_key(&self) -> String {
+    pub fn clock_store_key(&self) -> String {
         format!("service-clock {}", self.base_url)
     }
 
     /// Returns the key under which the store holds the connection state, which all docdeck processes of this project
     /// share.
-    pub fn connection_key(&self) -> String {
+    pub fn connection_store_key(&self) -> String {
         format!("connection {} {}", self.base_url, self.project)
     }
 }

@@ -1,7 +1,7 @@
 //! Events that the engine sends to the dashboard or to a waiting command. A change is in the store before its event is
 //! sent, except for [`EngineEvent::Unrecorded`].
 
-use super::analytics::RowsProgress;
+use super::analytics::RowsLoadProgress;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::job::{Job, JobKey, RemainingJobs};
@@ -36,7 +36,7 @@ pub enum EngineEvent {
     /// Progress of loading all pages of a range.
     Loading(LoadProgress),
     /// Progress of loading a report other than page views.
-    LoadingRows(RowsProgress),
+    LoadingRows(RowsLoadProgress),
     /// A complete report that another member of the team loaded has arrived.
     ReportReceived(ReportKey),
     /// The site's totals of a range arrived, from the service or from another member of the team.

@@ -14,7 +14,7 @@ pub enum Operator {
 }
 
 /// The characters that operators consist of.
-pub const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
+pub const OPERATOR_CHARS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl Operator {
     /// Whether the comparison of `actual` with the typed `value` is true. `is_equal` states whether the two count as
@@ -47,9 +47,9 @@ impl<'a> TypedComparison<'a> {
     /// # Errors
     /// Returns what is wrong with the term.
     pub fn parse(token: &'a str) -> Result<Self, String> {
-        let at = token.find(OPERATORS).unwrap_or(token.len());
+        let at = token.find(OPERATOR_CHARS).unwrap_or(token.len());
         let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
-        let value = rest.trim_start_matches(OPERATORS);
+        let value = rest.trim_start_matches(OPERATOR_CHARS);
         let operator_text = rest.strip_suffix(value).unwrap_or(rest);
         let operator = match operator_text {
             "<" => Operator::Less,
@@ -78,9 +78,10 @@ pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
         let continues_last_term = tokens.last().is_some_and(|last| {
-            let begins = word.starts_with(OPERATORS) && is_operand(last);
-            let is_open = last.strip_suffix(OPERATORS).is_some_and(|name| is_operand(name.trim_end_matches(OPERATORS)));
-            let is_percent = word == "%" && last.contains(OPERATORS);
+            let begins = word.starts_with(OPERATOR_CHARS) && is_operand(last);
+            let is_open =
+                last.strip_suffix(OPERATOR_CHARS).is_some_and(|name| is_operand(name.trim_end_matches(OPERATOR_CHARS)));
+            let is_percent = word == "%" && last.contains(OPERATOR_CHARS);
             begins || is_open || is_percent
         });
         match tokens.last_mut() {

@@ -37,7 +37,7 @@ pub struct ImpactWeeks {
 
 /// Returns the weeks before and after a job that started and finished on these days. Returns `None` if a date can't
 /// be represented.
-pub fn weeks_around_days(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWeeks> {
+pub fn weeks_before_and_after_days(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWeeks> {
     let before = DateRange::new(started.checked_sub_days(WEEK)?, started.pred_opt()?)?;
     let after = match finished {
         Some(day) => Some(DateRange::new(day.succ_opt()?, day.checked_add_days(WEEK)?)?),
@@ -55,7 +55,7 @@ pub enum WeekAfterState {
     /// The job has finished, but the day on which it finished is unknown.
     FinishUnknown,
     /// The week is not over yet. Its views can be loaded from this day (UTC) on, the day after its last day.
-    Open(NaiveDate),
+    LoadableFrom(NaiveDate),
     /// The week is over; the range has its days.
     Complete(DateRange),
 }
@@ -63,19 +63,19 @@ pub enum WeekAfterState {
 /// Returns the weeks before and after a job, from the UTC days on which it was created and last finished. If its pull
 /// request is merged, readers saw the changes from the day of the merge on, so the weeks are before and after that day.
 /// Returns `None` if a date can't be represented.
-pub fn weeks_around(job: &Job) -> Option<ImpactWeeks> {
+pub fn weeks_before_and_after(job: &Job) -> Option<ImpactWeeks> {
     if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
-        return weeks_around_days(merged.date_naive(), Some(merged.date_naive()));
+        return weeks_before_and_after_days(merged.date_naive(), Some(merged.date_naive()));
     }
-    weeks_around_days(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
+    weeks_before_and_after_days(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
 }
 
 /// Returns the state of the week after a job on the day `today` (UTC).
 pub fn week_after(job: &Job, today: NaiveDate) -> WeekAfterState {
-    match weeks_around(job).and_then(|weeks| weeks.after) {
+    match weeks_before_and_after(job).and_then(|weeks| weeks.after) {
         _ if job.id.is_none() => WeekAfterState::NotSent,
         Some(range) if range.to() < today => WeekAfterState::Complete(range),
-        Some(range) => WeekAfterState::Open(range.to().succ_opt().unwrap_or(range.to())),
+        Some(range) => WeekAfterState::LoadableFrom(range.to().succ_opt().unwrap_or(range.to())),
         None if job.is_working() => WeekAfterState::Working,
         None => WeekAfterState::FinishUnknown,
     }
@@ -108,8 +108,8 @@ impl PageViewsState {
 
 /// Of the weeks before and after a job, returns those that are over but not fully loaded, the earlier one first.
 /// `pages` has the stored data.
-pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
-    let Some(ImpactWeeks { before, .. }) = weeks_around(job) else { return Vec::new() };
+pub fn unloaded_weeks(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
+    let Some(ImpactWeeks { before, .. }) = weeks_before_and_after(job) else { return Vec::new() };
     let lacks = |range: DateRange, views: fn(&PageImpact) -> &PageViewsState| {
         range.to() < today && pages.iter().any(|page| !views(page).is_complete(range))
     };
@@ -155,7 +155,7 @@ pub struct SignalImpact {
 
 /// A page's views in one range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PagePeriod {
+pub struct PageViewsInRange {
     pub range: DateRange,
     pub views: Timed<Counts>,
 }
@@ -164,7 +164,7 @@ pub struct PagePeriod {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageHistory {
     /// The views in all stored ranges, sorted by first day, newest first.
-    pub periods: Vec<PagePeriod>,
+    pub periods: Vec<PageViewsInRange>,
     /// The requested days on which the page had no views: all pages of such a day are stored, and this page is not
     /// among them.
     pub days_without_views: Vec<Timed<DateRange>>,
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_weeks_exclude_the_days_on_which_the_job_started_and_finished() {
-        let weeks = weeks_around_days(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
+        let weeks = weeks_before_and_after_days(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
         assert_eq!(weeks.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(weeks.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
         assert_eq!((weeks.before.days(), weeks.after.map(|range| range.days())), (7, Some(7)));
@@ -206,10 +206,13 @@ mod tests {
         let merged_at: Time = "2026-11-10T23:00:00Z".parse().expect("a time");
         let open = crate::model::pull_request::tests::open_pull_request(merged_at);
         job.pull_request = Some(Box::new(open.clone()));
-        assert_eq!(weeks_around(&job).map(|weeks| weeks.before.to().to_string()).as_deref(), Some("2026-11-01"));
+        assert_eq!(
+            weeks_before_and_after(&job).map(|weeks| weeks.before.to().to_string()).as_deref(),
+            Some("2026-11-01")
+        );
         let merged = crate::model::pull_request::PullRequest { merged_at: Some(merged_at), ..open };
         job.pull_request = Some(Box::new(merged));
-        let weeks = weeks_around(&job).expect("in range");
+        let weeks = weeks_before_and_after(&job).expect("in range");
         assert_eq!(weeks.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(weeks.after.map(|range| range.to_string()).as_deref(), Some("2026-11-11 … 2026-11-17"));
     }
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn the_week_after_a_job_is_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::Open(day("2026-11-19")));
+        assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::LoadableFrom(day("2026-11-19")));
         assert!(
             matches!(week_after(&job, day("2026-11-19")), WeekAfterState::Complete(range) if range.to() == day("2026-11-18"))
         );
@@ -241,7 +244,7 @@ mod tests {
     #[test]
     fn only_weeks_that_are_over_and_not_fully_loaded_are_missing() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        let ranges = |pages: &[PageImpact], today: &str| missing_ranges(&job, pages, day(today)).len();
+        let ranges = |pages: &[PageImpact], today: &str| unloaded_weeks(&job, pages, day(today)).len();
         let unknown = page(PageViewsState::Unknown, PageViewsState::Unknown);
         assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-19"), 2);
         assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-18"), 1, "the week after is not over");
@@ -254,6 +257,6 @@ mod tests {
 
     #[test]
     fn the_week_after_a_job_is_missing_while_the_job_is_working() {
-        assert_eq!(weeks_around_days(day("2026-11-10"), None).map(|weeks| weeks.after), Some(None));
+        assert_eq!(weeks_before_and_after_days(day("2026-11-10"), None).map(|weeks| weeks.after), Some(None));
     }
 }

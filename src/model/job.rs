@@ -104,12 +104,12 @@ pub struct TeamActivity {
     /// Who dismissed the job; `None` if it is not dismissed.
     pub dismissed_by: Option<CleanText>,
     /// Who merged or closed the job's pull request with docdeck.
-    pub pr_ended_by: Option<PullRequestEnder>,
+    pub pr_ended_by: Option<PullRequestEndedBy>,
 }
 
 /// Who merged or closed a pull request with docdeck.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PullRequestEnder {
+pub enum PullRequestEndedBy {
     /// The user of this computer.
     User,
     /// Another member of the team.
@@ -173,10 +173,10 @@ impl PullRequestCounts {
 
 /// The top of the jobs list, which the first frame shows before all jobs are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct InitialRows {
+pub struct FirstJobs {
     /// The first jobs, grouped by urgency. Each group is sorted by [`Job::sort_time`], latest first, except that
     /// queued jobs are in the order in which they are sent.
-    pub rows: Vec<Job>,
+    pub jobs: Vec<Job>,
     /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
     pub group_counts: [usize; JobGroup::ALL.len()],
     /// The number of working jobs, including dismissed ones.

@@ -214,7 +214,7 @@ fn normalized_chars(word: &str) -> impl Iterator<Item = char> {
 }
 
 /// Normalizes a word for [`starts_with_normalized`]: `Not-Sent` becomes `notsent`.
-pub fn normalized(word: &str) -> String {
+pub fn normalize_word(word: &str) -> String {
     normalized_chars(word).collect()
 }
 
@@ -233,13 +233,13 @@ pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
 }
 
 /// The word for a pull request whose state is not loaded.
-const UNKNOWN_PULL_REQUEST: &str = "unknown";
+const UNKNOWN_PULL_REQUEST_WORD: &str = "unknown";
 
 /// Returns all words that describe the pull request of a job, for filters; none if the job has no pull request.
 pub fn pull_request_words(job: &Job) -> impl Iterator<Item = &'static str> {
     let is_unknown = job.pull_request.is_none() && job.remote.pr_link.is_some();
     let known = job.pull_request.as_deref().into_iter().flat_map(PullRequest::words);
-    known.chain(is_unknown.then_some(UNKNOWN_PULL_REQUEST))
+    known.chain(is_unknown.then_some(UNKNOWN_PULL_REQUEST_WORD))
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn case_and_separators_make_no_difference() {
         for word in ["not sent", "Not-Sent", "not_sent", "notsent"] {
-            assert_eq!(normalized(word), "notsent");
+            assert_eq!(normalize_word(word), "notsent");
         }
     }
 }

@@ -16,22 +16,22 @@ use serde_json::{Value, json};
 ///
 /// `delivery` is the state of the most urgent undelivered prompt in the thread. If there is none, it is `accepted` for
 /// a job that exists on the service, and `discarded` otherwise.
-pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
-    let Job { id, remote, local, .. } = row;
+pub fn job_object(job: &Job, prompt: Option<&str>) -> Value {
+    let Job { id, remote, local, .. } = job;
     let default_delivery = if id.is_some() { "accepted" } else { "discarded" };
     let mut object = json!({
         "id": id,
-        "createdAt": json_time(row.created_at),
+        "createdAt": json_time(job.created_at),
         "title": local.title,
-        "author": row.author(),
+        "author": job.author(),
         "prompt": prompt,
         "tags": local.tags.as_slice(),
         "pages": local.pages.as_slice(),
         "delivery": local.undelivered.map_or(default_delivery, |kind| kind.word()),
-        "pullRequest": pull_request_object(row),
+        "pullRequest": pull_request_object(job),
     });
     let status = remote.status.clone().filter(|status| !status.service_word().is_empty());
-    let remote = json!(RemoteState { status, pr_link: row.pr_url(), ..remote.clone() });
+    let remote = json!(RemoteState { status, pr_link: job.pr_url(), ..remote.clone() });
     if let (Value::Object(object), Value::Object(remote)) = (&mut object, remote) {
         object.extend(remote);
     }
@@ -39,11 +39,11 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
 }
 
 /// Returns the state of the job's pull request on the code host, or null if it is unknown.
-fn pull_request_object(row: &Job) -> Value {
-    let Some(mut object) = row.pull_request.as_ref().map(|state| json!(state)) else { return Value::Null };
+fn pull_request_object(job: &Job) -> Value {
+    let Some(mut object) = job.pull_request.as_ref().map(|state| json!(state)) else { return Value::Null };
     if let Value::Object(fields) = &mut object {
-        fields.insert("number".to_owned(), json!(row.pr_number()));
-        fields.insert("url".to_owned(), json!(row.pr_url()));
+        fields.insert("number".to_owned(), json!(job.pr_number()));
+        fields.insert("url".to_owned(), json!(job.pr_url()));
         fields.remove("changedAt");
     }
     object

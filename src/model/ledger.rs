@@ -80,7 +80,7 @@ impl Wait {
     }
 
     /// Formats the time left until the end of the wait: `22m`, or `about a minute` if the end is an estimate.
-    pub fn time_left(self, now: Time) -> String {
+    pub fn time_left_text(self, now: Time) -> String {
         let left = self.until - now;
         match self.is_estimate {
             true if left > TimeDelta::seconds(30) => "about a minute".to_owned(),
@@ -89,7 +89,7 @@ impl Wait {
         }
     }
 
-    /// Returns when the text that [`Self::time_left`] returns changes next, or when the wait ends.
+    /// Returns when the text that [`Self::time_left_text`] returns changes next, or when the wait ends.
     pub fn next_text_change(self, now: Time) -> Time {
         let half = self.until - TimeDelta::seconds(30);
         match self.is_estimate {
@@ -129,7 +129,7 @@ impl LedgerEntry {
     /// back, the window starts when this was first noticed. Once the clock reaches `at`, the window starts at `at`
     /// again, so that a request never expires too early.
     fn window_start(&self, now: Time) -> Time {
-        if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
+        if self.at <= now { self.at } else { earlier_clock_reading(self.seen_ahead_at, now) }
     }
 
     /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier clock reading is stored.
@@ -179,7 +179,7 @@ impl RateLimitBlock {
     pub fn wait(&self, now: Time) -> Option<Wait> {
         let until = if self.is_ahead(now) {
             let length = self.received_at.map_or(MAX_WAIT, |at| self.until - at);
-            self.until.min(first_seen(self.seen_ahead_at, now) + length.clamp(TimeDelta::zero(), MAX_WAIT))
+            self.until.min(earlier_clock_reading(self.seen_ahead_at, now) + length.clamp(TimeDelta::zero(), MAX_WAIT))
         } else {
             self.until
         };
@@ -188,7 +188,7 @@ impl RateLimitBlock {
 }
 
 /// Returns the stored clock reading or `now`, whichever is earlier.
-fn first_seen(stored: Option<Time>, now: Time) -> Time {
+fn earlier_clock_reading(stored: Option<Time>, now: Time) -> Time {
     stored.map_or(now, |seen| seen.min(now))
 }
 

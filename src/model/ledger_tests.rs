@@ -77,7 +77,7 @@ fn no_wait_is_longer_than_a_day() {
     for stored in [block(400 * 3600, None), block(400 * 3600, Some(0)), block(400 * 3600, Some(300 * 3600))] {
         let wait = stored.wait(at(0)).expect("it lasts");
         assert_eq!(wait.until, at(day), "{stored:?}");
-        assert_eq!(wait.time_left(at(0)), "24h");
+        assert_eq!(wait.time_left_text(at(0)), "24h");
     }
     assert_eq!(wait_text(TimeDelta::hours(241)), "24h");
 }
@@ -85,9 +85,9 @@ fn no_wait_is_longer_than_a_day() {
 #[test]
 fn an_estimated_wait_is_shown_as_an_estimate() {
     let wait = |is_estimate| Wait { until: at(60), is_estimate };
-    assert_eq!(wait(true).time_left(at(0)), "about a minute");
-    assert_eq!(wait(true).time_left(at(40)), "under a minute");
-    assert_eq!(wait(false).time_left(at(0)), "1m");
+    assert_eq!(wait(true).time_left_text(at(0)), "about a minute");
+    assert_eq!(wait(true).time_left_text(at(40)), "under a minute");
+    assert_eq!(wait(false).time_left_text(at(0)), "1m");
 }
 
 #[test]

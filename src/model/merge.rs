@@ -10,37 +10,37 @@ use super::remote_job::RemoteJob;
 use chrono::TimeDelta;
 
 /// Merges a response into the job and returns the changes as events.
-pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<JobEvent> {
+pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
-    let before = row.remote.clone();
-    row.remote.update(&response.state);
-    row.created_at = response.created_at.unwrap_or(row.created_at);
-    if std::mem::take(&mut row.local.gone) {
-        row.local.gone_at = None;
+    let before = job.remote.clone();
+    job.remote.update(&response.state);
+    job.created_at = response.created_at.unwrap_or(job.created_at);
+    if std::mem::take(&mut job.local.gone) {
+        job.local.gone_at = None;
         kinds.push(EventKind::Back);
     }
-    let awaits_first_response = row.local.checked_at.is_none() && row.id.is_some();
+    let awaits_first_response = job.local.checked_at.is_none() && job.id.is_some();
     let mut is_done_again = false;
-    if row.remote.status != before.status {
-        if before.is_finished() && !row.remote.is_finished() {
-            row.remote.archived_at = response.state.archived_at;
+    if job.remote.status != before.status {
+        if before.is_finished() && !job.remote.is_finished() {
+            job.remote.archived_at = response.state.archived_at;
         }
-        update_times(row, before.is_finished(), awaits_first_response, now);
-        kinds.extend(row.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));
-    } else if awaits_first_response && row.local.finished_at.is_none() && row.remote.is_finished() {
+        update_times(job, before.is_finished(), awaits_first_response, now);
+        kinds.extend(job.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));
+    } else if awaits_first_response && job.local.finished_at.is_none() && job.remote.is_finished() {
         // In the first response after a follow-up, the service may report the job as finished, just as before the
         // follow-up. The job then counts as finished again.
-        row.local.finished_at = Some(now);
-        is_done_again = row.local.followed_up_at.is_some();
+        job.local.finished_at = Some(now);
+        is_done_again = job.local.followed_up_at.is_some();
     }
-    if row.remote.pr_link != before.pr_link {
-        row.pull_request = None;
-        kinds.extend(row.remote.pr_link.clone().map(EventKind::PullRequest));
+    if job.remote.pr_link != before.pr_link {
+        job.pull_request = None;
+        kinds.extend(job.remote.pr_link.clone().map(EventKind::PullRequest));
     }
-    row.local.checked_at = Some(now);
+    job.local.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        row.local.changed_at = time_after_last_action(row, now);
+        job.local.changed_at = time_after_last_action(job, now);
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
@@ -48,42 +48,42 @@ pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
 /// Merges the state that a code host reported for the job's pull request into the job. If the most important fact
 /// or the head commit of the pull request has changed and the user has to act on it, the job counts as changed, so that
 /// it is listed as needing the user again.
-pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
-    let before = row.pull_request.take();
+pub fn merge_pull_request(job: &mut Job, newer: PullRequest, now: Time) {
+    let before = job.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));
     let is_news = before.is_some_and(|before| (before.fact(), &before.head) != (merged.fact(), &merged.head));
     if is_news && merged.fact().turn() == PullRequestTurn::User {
-        row.local.changed_at = time_after_last_action(row, now);
+        job.local.changed_at = time_after_last_action(job, now);
     }
-    row.pull_request = Some(Box::new(merged));
+    job.pull_request = Some(Box::new(merged));
 }
 
 /// Returns `now`, or a time after the user's last action if the clock was set back since.
-fn time_after_last_action(row: &Job, now: Time) -> Time {
-    let last = row.local.viewed_at.max(row.local.handled_at);
+fn time_after_last_action(job: &Job, now: Time) -> Time {
+    let last = job.local.viewed_at.max(job.local.handled_at);
     last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)))
 }
 
 /// Marks the job as gone, since the service no longer has it. Returns an event unless the job was already gone.
-pub fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
-    row.local.checked_at = Some(now);
-    if std::mem::replace(&mut row.local.gone, true) {
+pub fn mark_gone(job: &mut Job, now: Time) -> Vec<JobEvent> {
+    job.local.checked_at = Some(now);
+    if std::mem::replace(&mut job.local.gone, true) {
         return Vec::new();
     }
-    row.local.gone_at = Some(now);
+    job.local.gone_at = Some(now);
     vec![JobEvent { at: now, kind: EventKind::Gone }]
 }
 
 /// Updates the start and finish times of the agent's work after a change of status.
-fn update_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
-    let is_finished = row.remote.is_finished();
+fn update_times(job: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
+    let is_finished = job.remote.is_finished();
     if is_finished && (!was_finished || started_by_follow_up) {
-        row.local.finished_at = Some(now);
+        job.local.finished_at = Some(now);
     }
     if was_finished && !is_finished {
         if !started_by_follow_up {
-            row.local.started_at = now;
+            job.local.started_at = now;
         }
-        row.local.finished_at = None;
+        job.local.finished_at = None;
     }
 }

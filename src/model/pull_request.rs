@@ -120,14 +120,14 @@ pub struct Checks {
     /// The number of checks that passed. GitLab reports only the state of the pipeline, and no numbers.
     pub passed: u32,
     pub total: u32,
-    /// The checks that failed, up to [`Self::MAX_LISTED`].
+    /// The checks that failed, up to [`Self::MAX_FAILED_CHECKS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedCheck>,
 }
 
 impl Checks {
     /// The maximum number of failed checks to store.
-    pub const MAX_LISTED: usize = 20;
+    pub const MAX_FAILED_CHECKS: usize = 20;
 }
 
 /// A check that failed.

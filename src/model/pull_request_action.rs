@@ -92,7 +92,7 @@ impl PullRequestAction {
     }
 
     /// Returns the title of the question, and the label of the key that confirms the action.
-    pub fn labels(&self) -> (&'static str, &'static str) {
+    pub fn title_and_confirm_label(&self) -> (&'static str, &'static str) {
         match self {
             Self::Approve => ("Approve", "approve"),
             Self::RequestChanges(_) => ("Request changes", "request changes"),

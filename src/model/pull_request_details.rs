@@ -1,7 +1,7 @@
 //! The details of a pull request that are not part of its state: reviews, comments, commits, checks and the preview.
 
 use super::Time;
-use super::impact::PagePeriod;
+use super::impact::PageViewsInRange;
 use super::link::WebLink;
 use super::pull_request_action::MergeMethod;
 use super::text::CleanText;
@@ -125,13 +125,13 @@ pub struct SiteFacts {
     /// The address of the preview of the site with the changes.
     pub preview: Option<CleanText>,
     /// The views of the changed pages in their newest cached range.
-    pub views: HashMap<CleanText, PagePeriod>,
+    pub views: HashMap<CleanText, PageViewsInRange>,
 }
 
 impl SiteFacts {
     /// Returns the page that a file contains, and its views. `None` if the file is not a page, or if the views are not
     /// cached.
-    pub fn page_views(&self, file: &str) -> Option<(&CleanText, &PagePeriod)> {
+    pub fn page_views(&self, file: &str) -> Option<(&CleanText, &PageViewsInRange)> {
         self.views.get_key_value(&CleanText::line(&page_of_file(file)?))
     }
 }

@@ -195,7 +195,7 @@ fn remove_controls(raw: &str, whitespace: Whitespace) -> String {
                 continue;
             }
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
-                skip_string(&mut chars);
+                skip_control_string(&mut chars);
                 continue;
             }
             c if is_hidden(c) => continue,
@@ -223,7 +223,7 @@ fn skip_escape(chars: &mut Chars<'_>) {
         }
         Some(']' | 'P' | 'X' | '^' | '_') => {
             chars.next();
-            skip_string(chars);
+            skip_control_string(chars);
         }
         // An escape sequence with intermediate characters before its final character, for example one that selects a
         // character set.
@@ -244,7 +244,7 @@ fn skip_csi(chars: &mut Chars<'_>) {
 }
 
 /// Skips an OSC, DCS, SOS, PM or APC sequence. A sequence without a terminator ends at the end of its line.
-fn skip_string(chars: &mut Chars<'_>) {
+fn skip_control_string(chars: &mut Chars<'_>) {
     while let Some(&c) = chars.peek() {
         match c {
             '\n' | '\r' => return,

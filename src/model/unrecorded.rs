@@ -64,7 +64,7 @@ impl UnrecordedOutcome {
 pub struct UnrecordedOutcomes {
     all: Vec<UnrecordedOutcome>,
     /// The last prompt whose outcome was written only after an earlier attempt had failed. Removed by
-    /// `take_recorded_late`.
+    /// `take_if_recorded_late`.
     prompt_recorded_late: Option<PromptId>,
 }
 
@@ -84,7 +84,7 @@ impl UnrecordedOutcomes {
 
     /// Whether the user was already notified of this prompt's outcome, because the first attempt to write it to the
     /// store failed and a later one succeeded. Returns true only once.
-    pub fn take_recorded_late(&mut self, prompt: PromptId) -> bool {
+    pub fn take_if_recorded_late(&mut self, prompt: PromptId) -> bool {
         self.prompt_recorded_late.take_if(|recorded| *recorded == prompt).is_some()
     }
 

@@ -2,7 +2,7 @@
 
 use super::effect_runner::EffectRunner;
 use crate::api::DecodedRow;
-use crate::model::analytics::{AnalyticsKind, RowsOutcome, RowsPlan};
+use crate::model::analytics::{AnalyticsKind, RowsLoadOutcome, RowsLoadPlan};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome};
 use crate::tui::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
@@ -66,14 +66,14 @@ impl EffectRunner {
     /// report. Returns `None` if the report was removed after it arrived.
     async fn received_rows<R: DecodedRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
         let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
-        let outcome = RowsOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };
+        let outcome = RowsLoadOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };
         Some(RowsMsg::Ended { range, outcome })
     }
 
-    async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsMsg<R> {
+    async fn load_rows<R: DecodedRow>(&self, plan: RowsLoadPlan) -> RowsMsg<R> {
         let outcome = match self.engine().await {
             Ok(engine) => engine.load_rows::<R>(plan).await,
-            Err(failure) => RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 },
+            Err(failure) => RowsLoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 },
         };
         RowsMsg::Ended { range: plan.range, outcome }
     }

@@ -4,7 +4,7 @@
 
 use super::event_loop::Dashboard;
 use super::opener::start_detached;
-use crate::model::export::MAX_COPY_BYTES;
+use crate::model::export::MAX_TERMINAL_COPY_BYTES;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use crate::tui::Msg;
@@ -45,11 +45,12 @@ impl Dashboard {
 
 /// Checks that terminals accept a text of this length.
 fn check_length(text: &str) -> Result<(), Failure> {
-    if text.len() <= MAX_COPY_BYTES {
+    if text.len() <= MAX_TERMINAL_COPY_BYTES {
         return Ok(());
     }
     let bytes = text.len();
-    let sentence = format!("Too long to copy: {bytes} bytes, and a terminal accepts at most {MAX_COPY_BYTES}.");
+    let sentence =
+        format!("Too long to copy: {bytes} bytes, and a terminal accepts at most {MAX_TERMINAL_COPY_BYTES}.");
     Err(Failure::local(&sentence))
 }
 
@@ -93,7 +94,7 @@ mod tests {
     async fn a_program_gets_its_arguments_unchanged_and_a_text_of_any_length() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a b");
-        let text = "ü\n".repeat(MAX_COPY_BYTES);
+        let text = "ü\n".repeat(MAX_TERMINAL_COPY_BYTES);
         let tee = words(&["tee", file.to_str().expect("a path")]);
         assert_eq!(copy_with_program(&tee, text.clone()).await, Ok(()));
         assert!(std::fs::read_to_string(file).expect("written") == text);
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_long_for_terminals_is_rejected() {
-        assert_eq!(check_length(&"x".repeat(MAX_COPY_BYTES)), Ok(()));
-        assert!(check_length(&"x".repeat(MAX_COPY_BYTES + 1)).is_err());
+        assert_eq!(check_length(&"x".repeat(MAX_TERMINAL_COPY_BYTES)), Ok(()));
+        assert!(check_length(&"x".repeat(MAX_TERMINAL_COPY_BYTES + 1)).is_err());
     }
 }

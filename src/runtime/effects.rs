@@ -10,7 +10,7 @@ use crate::engine::{Engine, EngineSetup, HostClients, LeaseRoles, PollOptions, T
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
-use crate::model::job::InitialRows;
+use crate::model::job::FirstJobs;
 use crate::model::prompt::PromptResolution;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcomes;
@@ -63,7 +63,7 @@ pub struct EffectTasks {
     /// The sessions of previous profiles, which end in the background.
     draining_sessions: JoinSet<()>,
     /// The read of the first rows, which was started before the dashboard; `None` after its result was used.
-    first_rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
+    first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
     deferred_prefetch: Option<Effect>,
@@ -93,7 +93,7 @@ impl EffectTasks {
     }
 
     /// Sets the read of the first rows that has already started. The next [`JobsEffect::LoadFirstRows`] uses it.
-    pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<InitialRows, StoreError>>>) {
+    pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>) {
         self.first_rows = rows;
     }
 

@@ -3,13 +3,14 @@
 
 use crate::engine::Engine;
 use crate::model::Time;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, ProblemSignal, SignalWeights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWorkRanking, ProblemSignal, SignalWeights};
 use crate::model::analytics::page_reports::PageReports;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
-    ImpactWeeks, PageHistory, PageImpact, PageViewsState, SignalImpact, WeekAfterState, week_after, weeks_around,
+    ImpactWeeks, PageHistory, PageImpact, PageViewsState, SignalImpact, WeekAfterState, week_after,
+    weeks_before_and_after,
 };
 use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
@@ -41,7 +42,7 @@ struct StoredReports {
     questions: Option<Arc<RowsReport<Question>>>,
     searches: Option<Arc<RowsReport<Search>>>,
     /// The signals of all pages in these reports.
-    needs_work: NeedsWork,
+    needs_work: NeedsWorkRanking,
 }
 
 impl StoredReports {
@@ -66,7 +67,7 @@ impl ImpactReader<'_> {
     /// first [`MAX_LISTED_PAGES`] pages.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
-        let mut snapshots = self.store.signal_snapshots(job).await?;
+        let mut snapshots = self.store.signal_snapshots_of_job(job).await?;
         let after = match week_after(&row, Utc::now().date_naive()) {
             WeekAfterState::Complete(range) => Some(range),
             _ => None,
@@ -96,20 +97,20 @@ impl ImpactReader<'_> {
         snapshots: &mut JobSnapshots,
         range: DateRange,
     ) -> Result<Vec<AnalyticsKind>, StoreError> {
-        if snapshots.missing_after(range).is_empty() {
+        if snapshots.signals_missing_after(range).is_empty() {
             return Ok(Vec::new());
         }
         let reports = self.read_reports(range).await?;
         let paths: Vec<CleanText> = snapshots.before.iter().map(|page| page.path.clone()).collect();
         let mut has_added = false;
         for page in paths.iter().filter_map(|path| reports.snapshot_of_page(path)) {
-            has_added |= snapshots.add_after(page);
+            has_added |= snapshots.add_snapshot_after_job(page);
         }
         if has_added {
             // If the numbers can't be stored, the next read tries again.
             let _ = self.store.replace_snapshots_after_job(job, snapshots.after.clone()).await;
         }
-        Ok(self.missing_reports(&reports.as_loaded_reports(), &snapshots.missing_after(range)))
+        Ok(self.missing_reports(&reports.as_loaded_reports(), &snapshots.signals_missing_after(range)))
     }
 
     /// Reads the stored reports of a range. Leaves out reports that were loaded before the range was over.
@@ -123,21 +124,21 @@ impl ImpactReader<'_> {
             feedback: store.rows_report(scope, range).await?.report,
             questions: store.rows_report(scope, range).await?.report,
             searches: store.rows_report(scope, range).await?.report,
-            needs_work: NeedsWork::default(),
+            needs_work: NeedsWorkRanking::default(),
         };
         reports.views.take_if(|report| !is_final(report.as_of));
         reports.feedback_by_page.take_if(|report| !is_final(report.as_of));
         reports.feedback.take_if(|report| !is_final(report.as_of));
         reports.questions.take_if(|report| !is_final(report.as_of));
         reports.searches.take_if(|report| !is_final(report.as_of));
-        reports.needs_work = NeedsWork::compute(reports.as_loaded_reports(), &SignalWeights::default());
+        reports.needs_work = NeedsWorkRanking::compute(reports.as_loaded_reports(), &SignalWeights::default());
         Ok(reports)
     }
 
     /// Returns the reports that have to be loaded for these signals. Leaves out reports that are never stored.
     fn missing_reports(&self, loaded: &LoadedReports<'_>, signals: &[ProblemSignal]) -> Vec<AnalyticsKind> {
         let is_wanted = |kind: &AnalyticsKind| {
-            signals.iter().any(|signal| signal.report() == Some(*kind))
+            signals.iter().any(|signal| signal.report_kind() == Some(*kind))
                 && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
         };
         loaded.missing().kinds.into_iter().filter(is_wanted).collect()
@@ -200,7 +201,7 @@ impl ImpactReader<'_> {
         row: &Job,
         path: &CleanText,
     ) -> Result<(PageViewsState, PageViewsState), StoreError> {
-        let Some(ImpactWeeks { before, after }) = weeks_around(row) else {
+        let Some(ImpactWeeks { before, after }) = weeks_before_and_after(row) else {
             return Ok((PageViewsState::Unknown, PageViewsState::Unknown));
         };
         let ranges: Vec<_> = std::iter::once(before).chain(after).collect();

@@ -2,7 +2,7 @@
 //! Draws that frame, and only then reads input.
 
 use super::event_loop::Dashboard;
-use crate::model::job::InitialRows;
+use crate::model::job::FirstJobs;
 use crate::model::layout::Layout;
 use crate::store::{Store, StoreCreationGuard, StoreError};
 use crate::terminal::tty::terminal_size;
@@ -22,7 +22,7 @@ const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
 pub struct Preload {
     layout: JoinHandle<Option<Layout>>,
     /// The first rows of the jobs list; `None` for the setup form.
-    pub(super) rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
+    pub(super) rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// The store that is created only after the first frame.
     pub(super) store_creation_guard: Option<StoreCreationGuard>,
 }
@@ -46,7 +46,7 @@ impl Preload {
     /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
     /// Drops `store_creation_guard` after the first frame, because a store that is created at the same time would delay
     /// the frame.
-    pub fn with_rows(rows: InitialRows, store_creation_guard: Option<StoreCreationGuard>) -> Self {
+    pub fn with_rows(rows: FirstJobs, store_creation_guard: Option<StoreCreationGuard>) -> Self {
         Self {
             layout: tokio::spawn(async { None }),
             rows: Some(tokio::spawn(async { Ok(rows) })),

@@ -3,7 +3,7 @@
 //! finds the position of a column in the list of a job's columns at compile time.
 
 use crate::model::Time;
-use crate::model::job::{Job, JobKey, LocalState, PullRequestEnder, TeamActivity};
+use crate::model::job::{Job, JobKey, LocalState, PullRequestEndedBy, TeamActivity};
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
 use crate::model::remote_job::{JobId, JobSource, RemoteState, Status};
@@ -258,7 +258,7 @@ fn read_team_activity(row: &Row<'_>) -> Result<Option<Box<TeamActivity>>> {
         dismissed_by: row.get(job_column!("dismissed_by"))?,
         pr_ended_by: row.get::<_, Option<CleanText>>(job_column!("pr_ended_by"))?.map(|name| {
             // An empty name stands for this computer.
-            if name.is_empty() { PullRequestEnder::User } else { PullRequestEnder::Member(name) }
+            if name.is_empty() { PullRequestEndedBy::User } else { PullRequestEndedBy::Member(name) }
         }),
     };
     Ok((activity != TeamActivity::default()).then(|| Box::new(activity)))
@@ -294,8 +294,8 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 23
     } = local;
     let dismissed_by = team.as_ref().and_then(|team| team.dismissed_by.as_ref()).filter(|_| *dismissed);
     let pr_ended_by = team.as_ref().and_then(|team| team.pr_ended_by.as_ref()).map(|ender| match ender {
-        PullRequestEnder::User => "",
-        PullRequestEnder::Member(name) => name.as_str(),
+        PullRequestEndedBy::User => "",
+        PullRequestEndedBy::Member(name) => name.as_str(),
     });
     let pull_request = pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
     let turn = job.pr_turn().map(|turn| match turn {

@@ -10,7 +10,7 @@ use super::query::Query as _;
 use super::{Store, drafts, kv, labels, pages, prompts, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{InitialRows, Job, JobGroup, JobKey, LocalState, PullRequestCounts, RemainingJobs};
+use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, LocalState, PullRequestCounts, RemainingJobs};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::merge;
 use crate::model::prompt::JobEvent;
@@ -80,12 +80,12 @@ impl Store {
 
     /// Returns the first `limit` rows of the jobs list, the size of each group, and the thread of the first row. A
     /// screen can show them before all jobs are read.
-    pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
+    pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<FirstJobs> {
         self.read_in_scope(scope, move |db, scope| {
             let GroupCounts { group_counts, working, pull_requests } = read_group_counts(db, scope)?;
-            let rows = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
-            let thread = rows.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
-            Ok(InitialRows { rows, group_counts, working_count: working, pull_requests, thread })
+            let jobs = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
+            let thread = jobs.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
+            Ok(FirstJobs { jobs, group_counts, working_count: working, pull_requests, thread })
         })
         .await
     }

@@ -82,7 +82,7 @@ fn to_encoded_counts(counts: &Counts) -> EncodedCounts<'_> {
 
 fn to_counts(counts: RawCounts<'_>) -> Counts {
     let [human, ai, total] = counts.map(|raw| {
-        Count::from_literal(raw.get()).unwrap_or_else(|| {
+        Count::from_json_number(raw.get()).unwrap_or_else(|| {
             let text = serde_json::from_str::<String>(raw.get());
             text.map_or(Count::Missing, |text| Count::Other(CleanText::line(&text)))
         })

@@ -119,7 +119,7 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
             row.local.handled_at = Some(now.max(row.local.changed_at));
             row.local.viewed_at = row.local.viewed_at.max(row.local.handled_at);
         }
-        LocalChange::HandledAt(at) => row.local.handled_at = *at,
+        LocalChange::RestoreHandledAt(at) => row.local.handled_at = *at,
     }
 }
 

@@ -8,7 +8,7 @@ use super::reports::{find_complete_report, find_path_id, read_counts};
 use super::views::{read_range, read_response};
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
-use crate::model::impact::{PagePeriod, PageViewsState};
+use crate::model::impact::{PageViewsInRange, PageViewsState};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -46,13 +46,13 @@ impl Store {
 
     /// Returns the page's counts in every cached range that lists the page. A range with a later first day comes first.
     /// Times are on the service's clock.
-    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
+    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PageViewsInRange>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
             let PageViews { in_reports, mut in_responses } = read_page_views(db, scope, &path)?;
             in_responses.extend(in_reports);
-            let mut periods: Vec<PagePeriod> =
-                in_responses.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
+            let mut periods: Vec<PageViewsInRange> =
+                in_responses.into_iter().map(|(range, views)| PageViewsInRange { range, views }).collect();
             periods.sort_by_key(|period| Reverse(period.range));
             Ok(periods)
         })

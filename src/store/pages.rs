@@ -82,7 +82,7 @@ pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> 
 impl Store {
     /// Returns the snapshots of the signals of a job's pages. Skips unreadable ones: the file may have been edited by
     /// hand.
-    pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<JobSnapshots> {
+    pub async fn signal_snapshots_of_job(&self, job: JobKey) -> StoreResult<JobSnapshots> {
         self.read(move |db| read_snapshots(db, job_rows::resolve_merged_key(db, job)?)).await
     }
 

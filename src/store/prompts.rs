@@ -247,7 +247,7 @@ impl Store {
                 return Err(StoreError::StateChanged);
             }
             set_discarded(tx, prompt.id, now)?;
-            Ok(DiscardedPrompts { prompts: vec![prompt.id], rows: vec![job_rows::touch(tx, prompt.job)?] })
+            Ok(DiscardedPrompts { prompts: vec![prompt.id], jobs: vec![job_rows::touch(tx, prompt.job)?] })
         })
         .await
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// The number of ranges to keep in each project: selects all ranges but those that were loaded most recently.
+    /// How many of the most recently loaded ranges to keep in each project. All others are deleted.
     pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
     pub should_delete_all: bool,

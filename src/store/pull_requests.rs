@@ -7,7 +7,7 @@ use super::job_rows::{find_job, query_jobs, set_default_title, update_job};
 use super::query::Query as _;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobKey, PullRequestEnder};
+use crate::model::job::{Job, JobKey, PullRequestEndedBy};
 use crate::model::merge;
 use crate::model::prompt::prompt_title;
 use crate::model::pull_request::{PullRequest, PullRequestFact};
@@ -120,7 +120,7 @@ impl Store {
                 let is_shared =
                     "SELECT EXISTS (SELECT 1 FROM team JOIN job ON job.scope = team.scope WHERE job.key = ?1)";
                 if tx.query_value(is_shared, [job])? {
-                    row.local.team.get_or_insert_default().pr_ended_by = Some(PullRequestEnder::User);
+                    row.local.team.get_or_insert_default().pr_ended_by = Some(PullRequestEndedBy::User);
                     update_job(tx, &row)?;
                 }
             }

@@ -95,7 +95,7 @@ impl Store {
                     prompts::set_discarded(tx, *id, now)?;
                 }
                 if !queued.is_empty() {
-                    removed.rows.push(job_rows::touch(tx, key)?);
+                    removed.jobs.push(job_rows::touch(tx, key)?);
                 }
                 removed.prompts.extend(queued);
             }

@@ -11,14 +11,15 @@ use super::query::Query as _;
 use super::{Store, job_rows, kv, labels, prompts, team_reports, unreported_requests};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
-use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
+use crate::model::backup::merge_rules::{PromptMerge, decide_merge, delivery_after_import};
 use crate::model::endpoint::Scope;
 use crate::model::hash::stable_hash;
 use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, prompt_title};
 use crate::model::remote_job::JobId;
 use crate::model::team::{
-    IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock, apply_shared, job_change,
+    IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock, apply_shared_job,
+    job_change,
 };
 use chrono::TimeDelta;
 use rusqlite::{Connection, Transaction, params};
@@ -463,7 +464,7 @@ impl TeamMerge<'_> {
         let mut merged = known.clone();
         merged.merge(state);
         let before = job.clone();
-        let events = apply_shared(&mut job, &known, &merged, self.clock);
+        let events = apply_shared_job(&mut job, &known, &merged, self.clock);
         if before.local.checked_at == Some(Time::UNIX_EPOCH) {
             self.mark_old_job_handled(&mut job);
         }
@@ -488,7 +489,7 @@ impl TeamMerge<'_> {
         // The epoch is earlier than every response, so the received state always counts as newer.
         job.local.checked_at = Some(Time::UNIX_EPOCH);
         let default_title = job.local.title.clone();
-        let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
+        let events = apply_shared_job(&mut job, &SharedJob::default(), state, self.clock);
         self.mark_old_job_handled(&mut job);
         let key = job_rows::insert_full_job(self.tx, self.scope, &default_title, &job)?;
         job_rows::insert_events(self.tx, key, &events)?;
@@ -589,7 +590,7 @@ impl TeamMerge<'_> {
     fn add_prompt(&self, job: &Job, shared: &SharedPrompt, record: PromptRecord, is_local: bool) -> StoreResult<()> {
         let record = if is_local {
             // This computer has lost the prompt, but the team has it. It must not be sent automatically.
-            PromptRecord { author: None, delivery: imported_delivery(&record.delivery), ..record }
+            PromptRecord { author: None, delivery: delivery_after_import(&record.delivery), ..record }
         } else {
             record
         };

@@ -99,7 +99,7 @@ impl App {
             BulkAction::MarkNotDone => {
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} moved back to “Needs you”."), now);
-                self.change_jobs(keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
+                self.change_jobs(keys, LocalChange::RestoreHandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
             }
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             BulkAction::Export => self.export(&keys, now, effects),
@@ -264,7 +264,12 @@ impl App {
                 }
             }
             _ if moves_back => {
-                self.change_jobs(targets.keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
+                self.change_jobs(
+                    targets.keys,
+                    LocalChange::RestoreHandledAt(None),
+                    UNDO_TEXT_OF_MARK_NOT_DONE,
+                    effects,
+                );
                 self.notify(Severity::Info, "Moved back to “Needs you”.", now);
             }
             _ => {

@@ -133,7 +133,7 @@ impl ConfirmAction {
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
             Self::Overwrite(_) => ("Overwrite file", "overwrite"),
             Self::ReplaceFilter(_) => ("Replace filter", "replace"),
-            Self::RunPullRequestAction { action, .. } => action.labels(),
+            Self::RunPullRequestAction { action, .. } => action.title_and_confirm_label(),
             Self::Quit => ("Quit", "quit"),
         }
     }

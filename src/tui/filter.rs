@@ -9,7 +9,7 @@
 
 use crate::model::job::{Job, JobKey};
 use crate::model::job_state::{
-    self, filter_words, normalized, pull_request_words, starts_with_normalized, state_words,
+    self, filter_words, normalize_word, pull_request_words, starts_with_normalized, state_words,
 };
 use crate::model::pull_request::PullRequestFact;
 use crate::model::remote_job::Status;
@@ -183,20 +183,20 @@ impl JobTerm {
         let after_prefix = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let criterion = if let Some(status) = after_prefix("s:") {
-            Criterion::Status(normalized(&status))
+            Criterion::Status(normalize_word(&status))
         } else if let Some(model) = after_prefix("m:") {
             if model.is_empty() {
                 return None;
             }
             Criterion::Model(parse_atom(&model, AtomKind::Substring))
         } else if let Some(state) = after_prefix("pr:") {
-            Criterion::PullRequestState(normalized(&state))
+            Criterion::PullRequestState(normalize_word(&state))
         } else if let Some(check) = after_prefix("check:") {
-            Criterion::FailedCheck(normalized(&check))
+            Criterion::FailedCheck(normalize_word(&check))
         } else if let Some(tag) = after_prefix("tag:") {
             Criterion::Tag(tag.trim_start_matches('#').to_owned())
         } else if let Some(author) = after_prefix("by:") {
-            Criterion::Author(normalized(&author))
+            Criterion::Author(normalize_word(&author))
         } else if rest == MINE {
             Criterion::Mine
         } else if let Some(number) = after_prefix("#").filter(|number| is_number(number)) {
@@ -212,7 +212,7 @@ impl JobTerm {
                 is_numeric,
                 fuzzy_atom,
                 substring_atom,
-                normalized_text: normalized(&rest),
+                normalized_text: normalize_word(&rest),
                 text: rest,
             })
         };
@@ -377,7 +377,7 @@ fn match_criterion(
         Criterion::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
         Criterion::PullRequestState(start) => pull_request_words(row).any(|word| starts_with_normalized(word, start)),
         Criterion::FailedCheck(part) => row.pull_request.as_ref().is_some_and(|state| {
-            state.checks.failed.iter().any(|check| normalized(check.name.as_str()).contains(part))
+            state.checks.failed.iter().any(|check| normalize_word(check.name.as_str()).contains(part))
         }),
         Criterion::Tag(start) => row.local.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
         Criterion::Author(start) => row.author().is_some_and(|author| starts_with_normalized(author.as_str(), start)),

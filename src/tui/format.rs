@@ -48,7 +48,7 @@ pub fn format_mean(count: ViewCount) -> String {
 pub fn count_text(count: &Count) -> String {
     match count {
         Count::Known(n) => grouped_number(*n),
-        Count::Fraction(_) => count.signed().map(format_views).unwrap_or_default(),
+        Count::Fraction(_) => count.signed_value().map(format_views).unwrap_or_default(),
         Count::Other(text) => text.to_string(),
         Count::Missing => "?".to_owned(),
     }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn views_have_at_most_one_decimal_and_a_small_fraction_is_not_shown_as_0() {
         let shown = |literal: &str| {
-            format_views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"))
+            format_views(Count::from_json_number(literal).and_then(|count| count.signed_value()).expect("a number"))
         };
         let literals = ["13430", "12.0", "12.5", "12.04", "12.96", "1234.56", "0.04", "0", "-0.5", "-0.01", "-1234.5"];
         let texts = ["13,430", "12", "12.5", "12", "13", "1,234.6", "<0.1", "0", "-0.5", "-<0.1", "-1,234.5"];

@@ -151,9 +151,9 @@ impl App {
             }
             Connection::Offline { next_try: None, .. } => "✗ offline".to_owned(),
             Connection::Offline { .. } => "✗ offline, retrying".to_owned(),
-            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.time_left(now)),
+            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.time_left_text(now)),
             Connection::Limited(_) => "! rate limited".to_owned(),
-            Connection::Refused { .. } => {
+            Connection::KeyRefused { .. } => {
                 format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
             }
         }
@@ -168,7 +168,7 @@ impl App {
             Connection::Unusable { .. } => "! unreadable",
             Connection::Offline { .. } => "✗ offline",
             Connection::Limited(_) => "! limited",
-            Connection::Refused { .. } => "✗ refused",
+            Connection::KeyRefused { .. } => "✗ refused",
         }
     }
 
@@ -195,7 +195,7 @@ impl App {
         let budget = self.budget(quota);
         let label = quota.label();
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
-            let left = wait.time_left(now);
+            let left = wait.time_left_text(now);
             return vec![
                 format!("{label}: limit reached, next request in {left}"),
                 format!("{label}: none left for {left}"),

@@ -5,7 +5,7 @@ use crate::model::Time;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::failure::Failure;
-use crate::model::impact::{ImpactWeeks, PageImpact, PageViewsState, SignalImpact, weeks_around};
+use crate::model::impact::{ImpactWeeks, PageImpact, PageViewsState, SignalImpact, weeks_before_and_after};
 use crate::model::job::{Job, JobKey};
 use crate::model::load::{Load, Timed};
 use crate::tui::format::{count_text, display_width, format_views};
@@ -17,7 +17,7 @@ pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 84;
 /// The width in cells of everything but the numbers in `  human 7,245 · AI 2,681`, including the gap at its start.
-const VIEWS_TEXT_CELLS_WITHOUT_NUMBERS: usize = 14;
+const VIEWS_TEXT_FIXED_WIDTH: usize = 14;
 /// The indentation in cells of the signals of a page, such as its thumbs down. They are below the path of the page.
 pub const SIGNALS_INDENT: usize = 10;
 
@@ -48,7 +48,7 @@ impl JobPages {
         let inputs = with_pages.map(|row| ImpactInputs {
             job: row.key,
             page_count: row.local.pages.len(),
-            weeks: weeks_around(row),
+            weeks: weeks_before_and_after(row),
         });
         if self.inputs == inputs {
             return None;
@@ -138,8 +138,7 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
             [&counts.human, &counts.ai].iter().map(|count| display_width(&count_text(count))).sum::<usize>()
         });
         let path = row.local.pages.get(index).map_or(0, |path| display_width(path.as_str()));
-        let is_long =
-            before > 0 && path + before + VIEWS_TEXT_CELLS_WITHOUT_NUMBERS > columns.saturating_sub(LABEL_WIDTH);
+        let is_long = before > 0 && path + before + VIEWS_TEXT_FIXED_WIDTH > columns.saturating_sub(LABEL_WIDTH);
         match is_long || has_after && columns < MIN_ONE_LINE_COLUMNS {
             true => lines.extend([PagesLine::Path(index), PagesLine::Views(index)]),
             false => lines.push(PagesLine::Page(index)),

@@ -202,9 +202,9 @@ impl App {
     }
 
     fn apply_discarded(&mut self, discarded: DiscardedPrompts) {
-        let DiscardedPrompts { prompts, rows } = discarded;
-        self.push_undo(JobUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
-        rows.into_iter().for_each(|row| self.put_job(row));
+        let DiscardedPrompts { prompts, jobs } = discarded;
+        self.push_undo(JobUndo::Restore { prompts, jobs: jobs.iter().map(|row| row.key).collect() });
+        jobs.into_iter().for_each(|row| self.put_job(row));
     }
 
     /// Shows a notice that discarded prompts have their previous state again, or why not.
@@ -238,7 +238,7 @@ fn inverse(row: &Job, change: &LocalChange) -> Option<LocalChange> {
         }
         LocalChange::Note(_) => LocalChange::Note(row.local.note.clone()),
         LocalChange::Dismissed(_) => LocalChange::Dismissed(row.local.dismissed),
-        LocalChange::Handled | LocalChange::HandledAt(_) => LocalChange::HandledAt(row.local.handled_at),
+        LocalChange::Handled | LocalChange::RestoreHandledAt(_) => LocalChange::RestoreHandledAt(row.local.handled_at),
         LocalChange::Viewed => return None,
     })
 }

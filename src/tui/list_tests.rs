@@ -10,7 +10,7 @@ use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId, Thread};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
@@ -424,7 +424,7 @@ fn app_with_partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = InitialRows { rows: head, group_counts: [0, 0, 0, 8, 0], ..InitialRows::default() };
+    let first = FirstJobs { jobs: head, group_counts: [0, 0, 0, 8, 0], ..FirstJobs::default() };
     let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
     assert_eq!(
         effects.last(),
@@ -458,7 +458,7 @@ fn the_window_title_counts_pull_requests_before_and_after_all_rows_are_loaded() 
     let open = open_pull_request(at(0));
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
     let job = |key: i64, state: PullRequest| Job { pull_request: Some(Box::new(state)), ..row(key, Status::Failed) };
-    let rows = vec![
+    let jobs = vec![
         job(1, open.clone()),
         job(2, open.clone()),
         job(3, PullRequest { checks: failing, ..open }),
@@ -466,16 +466,16 @@ fn the_window_title_counts_pull_requests_before_and_after_all_rows_are_loaded() 
     ];
     let (mut app, _) = app_with_partial_list(1..1);
     assert_eq!(app.terminal_title(), "docdeck");
-    let first = InitialRows {
-        rows: rows[..1].to_vec(),
+    let first = FirstJobs {
+        jobs: jobs[..1].to_vec(),
         group_counts: [4, 0, 0, 0, 0],
         pull_requests: PullRequestCounts { to_review: 2, failing: 1 },
-        ..InitialRows::default()
+        ..FirstJobs::default()
     };
     app.jobs.show_first_rows(first);
     let title = "4 need you · 2 to review · 1 failing · docdeck";
     assert_eq!(app.terminal_title(), title);
-    let all = InitialData { jobs: rows.clone(), ..InitialData::default() };
+    let all = InitialData { jobs: jobs.clone(), ..InitialData::default() };
     app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(all)))), at(0));
     assert_eq!(app.terminal_title(), title);
     let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(1)) };
@@ -489,12 +489,12 @@ fn a_thread_that_arrives_with_the_first_rows_is_not_loaded_again() {
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (160, 48), ..AppConfig::new(scope, utc) }, at(0));
     assert!(app.is_reading_store());
-    let first = InitialRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..InitialRows::default() };
+    let first = FirstJobs { jobs: vec![row(3, Status::Active), row(2, Status::Active)], ..FirstJobs::default() };
     let without = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first.clone()))), at(0));
     assert!(without.contains(&Effect::Jobs(JobsEffect::LoadThread(JobKey(3)))) && app.is_reading_store());
     app.update(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(3), result: Ok(Thread::default()) }), at(0));
     let (mut app, _) = App::new(app.config, at(0));
-    let first = InitialRows { thread: Some(Thread::default()), ..first };
+    let first = FirstJobs { thread: Some(Thread::default()), ..first };
     let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Jobs(JobsEffect::LoadThread(_)))), "{effects:?}");
     assert!(!app.is_reading_store(), "everything on screen is loaded");
@@ -787,7 +787,7 @@ fn only_acting_on_a_job_moves_it_out_of_needs_you() {
         let acts = |effect: &Effect| {
             matches!(
                 effect,
-                Effect::Jobs(JobsEffect::ChangeLocalData(_, LocalChange::Handled | LocalChange::HandledAt(_)))
+                Effect::Jobs(JobsEffect::ChangeLocalData(_, LocalChange::Handled | LocalChange::RestoreHandledAt(_)))
             )
         };
         assert!(!effects.iter().any(acts), "{harmless}: {effects:?}");
@@ -796,7 +796,7 @@ fn only_acting_on_a_job_moves_it_out_of_needs_you() {
     assert_eq!(press(&mut app, "m"), [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Handled))]);
     assert_eq!(
         press(&mut app, "u"),
-        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None)))]
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::RestoreHandledAt(None)))]
     );
     assert_eq!(press(&mut app, "o")[0], Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Handled)));
 }
@@ -815,7 +815,7 @@ fn a_handled_job_stays_in_its_group_while_it_is_selected() {
     app.jobs.select(JobKey(5));
     assert_eq!(
         press(&mut app, "m"),
-        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None)))],
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::RestoreHandledAt(None)))],
         "it is moved back"
     );
 }
@@ -829,7 +829,7 @@ fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
         row.local.undelivered = Some(DeliveryKind::Discarded);
         row.id = None;
         row.revision = 50;
-        DiscardedPrompts { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
+        DiscardedPrompts { prompts: prompts.iter().copied().map(PromptId).collect(), jobs: vec![row] }
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
     app.update(Msg::Prompts(PromptsMsg::Discarded { sentence, result: Ok(discarded(&[7])) }), at(0));

@@ -30,7 +30,7 @@ impl App {
     /// first; `in 42s`; or `in about a minute` for an estimate.
     pub fn send_time_text(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
-            return format!("in {}", wait.time_left(now));
+            return format!("in {}", wait.time_left_text(now));
         }
         format!("after {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }

@@ -13,8 +13,8 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::{
-    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextRetention, RowsOutcome, RowsPlan, RowsProgress,
-    RowsReport, RowsResponse, Search,
+    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextRetention, RowsLoadOutcome, RowsLoadPlan,
+    RowsLoadProgress, RowsReport, RowsResponse, Search,
 };
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -152,15 +152,15 @@ fn past_week() -> DateRange {
     DateRange::new(today - TimeDelta::days(20), today - TimeDelta::days(14)).expect("a range")
 }
 
-fn plan() -> RowsPlan {
-    RowsPlan { range: past_week(), max_requests: 100, from_start: false }
+fn plan() -> RowsLoadPlan {
+    RowsLoadPlan { range: past_week(), max_requests: 100, from_start: false }
 }
 
-fn report_of<R>(outcome: &RowsOutcome<R>) -> &RowsReport<R> {
+fn report_of<R>(outcome: &RowsLoadOutcome<R>) -> &RowsReport<R> {
     outcome.report.as_deref().expect("a report")
 }
 
-fn failure_of(outcome: &RowsOutcome<Search>) -> (FailureKind, &str) {
+fn failure_of(outcome: &RowsLoadOutcome<Search>) -> (FailureKind, &str) {
     match &outcome.end_reason {
         LoadEndReason::Failed(failure) => (failure.kind, failure.message.as_str()),
         other => panic!("{other:?}"),
@@ -168,7 +168,7 @@ fn failure_of(outcome: &RowsOutcome<Search>) -> (FailureKind, &str) {
 }
 
 /// Asserts that the report has every row of the site once, in its order.
-fn assert_complete(outcome: &RowsOutcome<Search>) {
+fn assert_complete(outcome: &RowsLoadOutcome<Search>) {
     let report = report_of(outcome);
     assert_eq!((&outcome.end_reason, report.is_complete()), (&LoadEndReason::Complete, true));
     let found: Vec<&str> = report.rows.iter().map(|row| row.query.as_str()).collect();
@@ -177,11 +177,11 @@ fn assert_complete(outcome: &RowsOutcome<Search>) {
 }
 
 impl EngineFixture {
-    async fn load_searches(&self, plan: RowsPlan) -> RowsOutcome<Search> {
+    async fn load_searches(&self, plan: RowsLoadPlan) -> RowsLoadOutcome<Search> {
         self.engine.load_rows(plan).await
     }
 
-    async fn next_rows_progress(&mut self) -> RowsProgress {
+    async fn next_rows_progress(&mut self) -> RowsLoadProgress {
         self.wait_for_event("progress", |event| match event {
             EngineEvent::LoadingRows(progress) => Some(*progress),
             _ => None,
@@ -194,7 +194,7 @@ impl EngineFixture {
         &mut self,
         site: &RunningSite,
         responses: usize,
-    ) -> tokio::task::JoinHandle<RowsOutcome<Search>> {
+    ) -> tokio::task::JoinHandle<RowsLoadOutcome<Search>> {
         site.pass_only(responses);
         let engine = self.engine.clone();
         let load = tokio::spawn(async move { engine.load_rows(plan()).await });
@@ -224,7 +224,7 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
     for requests in 1..=REQUESTS_FOR_ALL {
         let rows = (requests as usize * ROWS_PER_RESPONSE).min(ROWS);
         let (kind, range, is_complete) = (AnalyticsKind::Searches, past_week(), requests == REQUESTS_FOR_ALL);
-        assert_eq!(fixture.next_rows_progress().await, RowsProgress { kind, range, rows, requests, is_complete });
+        assert_eq!(fixture.next_rows_progress().await, RowsLoadProgress { kind, range, rows, requests, is_complete });
     }
     let again = fixture.load_searches(plan()).await;
     assert_eq!((again.requests, &again.end_reason, &again.report), (0, &LoadEndReason::Complete, &loaded.report));
@@ -236,7 +236,7 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
     assert_eq!((stored.last_load_requests, stored.responses_before_interruption), (Some(5), None));
     assert_complete(&fixture.load_searches(plan()).await);
     assert_eq!(site.request_count(), 5, "a new process requests nothing");
-    assert_eq!(fixture.load_searches(RowsPlan { from_start: true, ..plan() }).await.requests, 5);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { from_start: true, ..plan() }).await.requests, 5);
 }
 
 #[tokio::test]
@@ -249,7 +249,7 @@ async fn a_range_that_includes_today_is_fresh_for_five_minutes_only() {
         save_row(&fixture.store, &fixture.scope, range, Search::default(), minutes_ago(age)).await;
         let cached = fixture.engine.cached_rows::<Search>(range).await.expect("a report");
         assert_eq!(fixture.engine.is_report_complete_and_fresh(&cached), requests == 0);
-        assert_eq!(fixture.load_searches(RowsPlan { range, ..plan() }).await.requests, requests);
+        assert_eq!(fixture.load_searches(RowsLoadPlan { range, ..plan() }).await.requests, requests);
     }
 }
 
@@ -270,7 +270,7 @@ async fn save_row<R: docdeck::model::analytics::AnalyticsRow>(
 async fn a_load_that_reached_its_request_limit_continues_after_the_last_response() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
-    let part = fixture.load_searches(RowsPlan { max_requests: 2, ..plan() }).await;
+    let part = fixture.load_searches(RowsLoadPlan { max_requests: 2, ..plan() }).await;
     assert_eq!((part.requests, part.end_reason), (2, LoadEndReason::RequestLimit));
     assert_eq!(part.report.as_deref().map(|report| report.rows.len()), Some(200));
     fixture.engine.stop().await;
@@ -326,7 +326,7 @@ async fn concurrent_loads_of_a_report_share_their_requests() {
     let fixture = site.engine_on(folder.path()).await;
     let (one, other, questions) = futures_util::future::join3(
         fixture.load_searches(plan()),
-        fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }),
+        fixture.load_searches(RowsLoadPlan { max_requests: 1, ..plan() }),
         fixture.engine.load_rows::<Question>(plan()),
     )
     .await;
@@ -339,7 +339,7 @@ async fn concurrent_loads_of_a_report_share_their_requests() {
 async fn a_load_continues_after_a_429_in_the_middle() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let mut fixture = site.engine_on(folder.path()).await;
-    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }).await.requests, 1);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 1, ..plan() }).await.requests, 1);
     site.set_faults([Fault::Limited(1)]);
     let quota = fixture.load_searches(plan()).await;
     assert!(matches!(failure_of(&quota).0, FailureKind::Limited(_)), "{quota:?}");
@@ -362,19 +362,19 @@ async fn a_load_continues_after_a_429_in_the_middle() {
 async fn a_load_whose_cursor_has_expired_starts_over() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
-    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 3, ..plan() }).await.requests, 3);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 3, ..plan() }).await.requests, 3);
     site.set_faults([Fault::Invalid]);
     let restarted = fixture.load_searches(plan()).await;
     assert_complete(&restarted);
     assert_eq!((restarted.requests, site.request_count()), (1 + REQUESTS_FOR_ALL, 4 + REQUESTS_FOR_ALL));
     // Also a load with a single request gets new rows.
-    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, from_start: true, ..plan() }).await.requests, 1);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 1, from_start: true, ..plan() }).await.requests, 1);
     site.set_faults([Fault::Invalid]);
-    let single = fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }).await;
+    let single = fixture.load_searches(RowsLoadPlan { max_requests: 1, ..plan() }).await;
     assert_eq!((single.requests, &single.end_reason), (2, &LoadEndReason::RequestLimit));
     // A load that did not continue an earlier one is not restarted.
     site.set_faults([Fault::Invalid]);
-    let refused = fixture.load_searches(RowsPlan { from_start: true, ..plan() }).await;
+    let refused = fixture.load_searches(RowsLoadPlan { from_start: true, ..plan() }).await;
     assert_eq!((failure_of(&refused).0, refused.requests), (FailureKind::Service, 1));
 }
 
@@ -382,7 +382,7 @@ async fn a_load_whose_cursor_has_expired_starts_over() {
 async fn a_load_continues_after_a_lost_response() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
-    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 3, ..plan() }).await.requests, 3);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 3, ..plan() }).await.requests, 3);
     site.set_faults([Fault::Lost]);
     let lost = fixture.load_searches(plan()).await;
     assert_eq!((failure_of(&lost).0, lost.requests), (FailureKind::Offline, 1));
@@ -400,7 +400,7 @@ async fn a_load_ends_if_the_service_announces_more_rows_but_sends_no_new_ones() 
     ] {
         let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
         let fixture = site.engine_on(folder.path()).await;
-        assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }).await.requests, 1);
+        assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 1, ..plan() }).await.requests, 1);
         site.set_faults([fault]);
         let stuck = fixture.load_searches(plan()).await;
         let (kind, message) = failure_of(&stuck);
@@ -418,14 +418,14 @@ async fn a_complete_report_stays_in_the_store_until_a_load_from_the_start_has_en
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
     assert_complete(&fixture.load_searches(plan()).await);
-    let from_start = RowsPlan { from_start: true, max_requests: 2, ..plan() };
+    let from_start = RowsLoadPlan { from_start: true, max_requests: 2, ..plan() };
     let part = fixture.load_searches(from_start).await;
     assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, 2 * ROWS_PER_RESPONSE));
     let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
     assert_eq!(cached.rows.len(), ROWS);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
     assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(2), Some(5)));
-    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..from_start }).await.requests, 1);
+    assert_eq!(fixture.load_searches(RowsLoadPlan { max_requests: 1, ..from_start }).await.requests, 1);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
     assert_eq!(stored.responses_before_interruption, Some(1), "it was started again");
     let rest = fixture.load_searches(plan()).await;
@@ -504,7 +504,7 @@ async fn with_0_days_texts_of_readers_are_returned_but_not_stored() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let store = open_store(folder.path());
     let (engine, _events) = start_engine(&site, store.clone(), 0).await;
-    let part = engine.load_rows::<Question>(RowsPlan { max_requests: 2, ..plan() }).await;
+    let part = engine.load_rows::<Question>(RowsLoadPlan { max_requests: 2, ..plan() }).await;
     assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, 200));
     let all = engine.load_rows::<Question>(plan()).await;
     assert_eq!((&all.end_reason, all.requests, report_of(&all).rows.len()), (&LoadEndReason::Complete, 5, ROWS));

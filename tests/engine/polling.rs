@@ -117,7 +117,7 @@ async fn a_rejected_api_key_stops_polling_until_the_user_refreshes_a_job() {
     assert_eq!(fixture.engine.refresh(row.key).await.expect_err("refused").kind, FailureKind::KeyRefused);
     let state =
         fixture.wait_for_event("refused", |event| settled_connection(event).filter(|c| *c != Connection::Ready)).await;
-    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(2500), settled_connection).await, None);
     assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");

@@ -464,7 +464,7 @@ async fn malformed_numbers_are_stored_unchanged() {
     set_faults(&sim, &["views=odd"]);
     let end = fixture.load_all_pages(past_week(&sim)).await;
     let rows = &report_of(&end).rows;
-    assert_eq!(rows[1].counts.human, Count::from_literal("12.5").expect("a number"));
+    assert_eq!(rows[1].counts.human, Count::from_json_number("12.5").expect("a number"));
     assert_eq!(rows[2].counts.ai, Count::Missing);
     assert!(matches!(&rows[3].counts.total, Count::Other(_)), "{:?}", rows[3]);
     assert_eq!(rows[4].counts.human, Count::Known(-3));

@@ -125,7 +125,7 @@ async fn after_another_process_prunes_jobs_an_event_lists_the_remaining_jobs() {
 fn connection_problem(event: &EngineEvent) -> Option<Connection> {
     match event {
         EngineEvent::Connection(connection) => {
-            let is_problem = connection.is_outage() || matches!(connection, Connection::Refused { .. });
+            let is_problem = connection.is_outage() || matches!(connection, Connection::KeyRefused { .. });
             is_problem.then(|| connection.clone())
         }
         _ => None,
@@ -166,7 +166,7 @@ async fn the_next_polling_instance_replaces_the_shared_connection_state() {
     one.engine.refresh(row.key).await.expect_err("down");
     one.wait_for_event("offline", connection_problem).await;
     one.engine.stop().await;
-    let (store, key) = (open_store(folder.path()), scope_of(&sim).connection_key());
+    let (store, key) = (open_store(folder.path()), scope_of(&sim).connection_store_key());
     assert!(store.value(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
     // The second poller never receives a response, so the state that it shares is "unknown".
     set_faults(&sim, &["get=latency-9000"]);
@@ -189,10 +189,10 @@ async fn an_instance_with_a_rejected_api_key_leaves_polling_to_an_instance_with_
     }
     let mut refused = EngineFixture::start_with_scope(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = refused.wait_for_event("refused", connection_problem).await;
-    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
     let mut same = EngineFixture::start_with_scope(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = same.wait_for_event("found out by itself", connection_problem).await;
-    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
     let mut good = EngineFixture::start_on_folder(&sim, folder.path()).await;
     good.wait_for_check().await;
     good.wait_for_check().await;

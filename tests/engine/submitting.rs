@@ -127,7 +127,7 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);
     let discarded = fixture.engine.discard(prompt).await.expect("discarded");
-    assert_eq!(discarded.rows[0].local.undelivered, Some(DeliveryKind::Discarded));
+    assert_eq!(discarded.jobs[0].local.undelivered, Some(DeliveryKind::Discarded));
 }
 
 #[tokio::test]

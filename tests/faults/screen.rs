@@ -82,7 +82,7 @@ fn has_settled(dashboard: &DashboardFixture, operation: Operation, expected: &Ex
         (_, ExpectedOutcome::Offline | ExpectedOutcome::NotSent) => {
             matches!(dashboard.app.connection, Connection::Offline { .. })
         }
-        (_, ExpectedOutcome::KeyRefused) => matches!(dashboard.app.connection, Connection::Refused { .. }),
+        (_, ExpectedOutcome::KeyRefused) => matches!(dashboard.app.connection, Connection::KeyRefused { .. }),
         (Operation::Get, ExpectedOutcome::Limited(_)) => matches!(dashboard.app.connection, Connection::Limited(_)),
         _ => true,
     };

@@ -236,7 +236,7 @@ fn check_exports(extract: &ExportContent<'_>) {
         if format == ExportFormat::Json {
             let read: Value = serde_json::from_str(&text).expect("JSON");
             let rows = read.get("views").and_then(Value::as_array).expect("rows");
-            assert_eq!(rows.len(), extract.pages.iter().filter(|line| line.current.is_some()).count());
+            assert_eq!(rows.len(), extract.pages.iter().filter(|line| line.counts.is_some()).count());
         }
     }
     assert_no_formulas(&ExportFormat::Csv.write(extract).expect("CSV"), extract.pages.len());

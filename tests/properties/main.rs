@@ -21,7 +21,7 @@ use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::impact::{PageHistory, PageImpact, PageViewsState};
-use docdeck::model::job::{InitialRows, Job, JobKey};
+use docdeck::model::job::{FirstJobs, Job, JobKey};
 use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
@@ -348,7 +348,7 @@ impl TestDashboard {
             Effect::Jobs(JobsEffect::LoadFirstRows(_)) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
                 let (rows, group_counts) = (rows.collect(), [0, 2, 0, 3, 0]);
-                let first = InitialRows { rows, group_counts, working_count: 2, ..InitialRows::default() };
+                let first = FirstJobs { jobs: rows, group_counts, working_count: 2, ..FirstJobs::default() };
                 Msg::Jobs(JobsMsg::FirstRowsLoaded(if is_ok { Ok(first) } else { Err(failure()) }))
             }
             Effect::Jobs(JobsEffect::LoadInitialData) => {

@@ -218,7 +218,7 @@ prop_compose! {
         row.local.gone_at = acted.2;
         row.local.gone = flags.0;
         row.local.dismissed = flags.1;
-        JobRecord { scope: scope(), row, prompts, events, draft, signals: JobSnapshots::default() }
+        JobRecord { scope: scope(), job: row, prompts, events, draft, signals: JobSnapshots::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use docdeck::model::Time;
 use docdeck::model::job::{Job, JobKey};
 use docdeck::model::merge::merge_response;
 use docdeck::model::remote_job::{JobId, RemoteJob, Status};
-use docdeck::model::team::{SharedJob, TeamClock, apply_shared, job_change};
+use docdeck::model::team::{SharedJob, TeamClock, apply_shared_job, job_change};
 use docdeck::model::text::CleanText;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,7 +214,7 @@ impl World {
         // Whatever arrives late or twice is merged into what is known.
         let mut merged = base.clone();
         merged.merge(state);
-        apply_shared(job, base, &merged, clock);
+        apply_shared_job(job, base, &merged, clock);
         *base = merged;
     }
 }

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use docdeck::model::count::Count;
 use docdeck::model::diff::{Diff, FileChange, LoadedDiff};
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::impact::PagePeriod;
+use docdeck::model::impact::PageViewsInRange;
 use docdeck::model::job::JobKey;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
@@ -64,7 +64,7 @@ fn views_until(last_day: &str) -> SiteFacts {
     let range = DateRange::last_days(7, last_day.parse().expect("a day"));
     let [human, ai, total] = [4897, 1530, 6427].map(Count::Known);
     let views = Timed { value: Counts::new(human, ai, total), as_of: now() };
-    let views = [(CleanText::line("/guides/sso"), PagePeriod { range, views })].into();
+    let views = [(CleanText::line("/guides/sso"), PageViewsInRange { range, views })].into();
     SiteFacts { preview: None, views }
 }
 

@@ -219,7 +219,7 @@ fn wide_or_odd_numbers_are_shown_as_received() {
             counts: Counts::new(human, ai, total),
         };
         let known = Count::Known;
-        let fraction = |literal: &str| Count::from_literal(literal).expect("a number");
+        let fraction = |literal: &str| Count::from_json_number(literal).expect("a number");
         let huge = Count::Other(CleanText::line("99999999999999999999"));
         let rows = vec![
             odd("/most", known(i64::MAX), known(0), known(i64::MAX)),

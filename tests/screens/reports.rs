@@ -495,11 +495,11 @@ fn rows_have_sparklines_if_single_days_are_cached() {
 
 #[test]
 fn the_movers() {
-    snapshots("movers", &[SMALL, WIDE, LARGE], &["Tab to decreases"], |fixture| {
+    snapshots("movers", &[SMALL, WIDE, LARGE], &["Tab decreases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w j j");
     });
-    snapshots("movers_lost", &[LARGE], &["Tab to increases"], |fixture| {
+    snapshots("movers_lost", &[LARGE], &["Tab increases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w m Tab G");
     });

@@ -9,7 +9,7 @@ use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViewsState};
+use docdeck::model::impact::{PageHistory, PageImpact, PageViewsInRange, PageViewsState};
 use docdeck::model::job::{Job, JobKey, TeamActivity};
 use docdeck::model::ledger::{Budget, CountedBy, Quota, Wait};
 use docdeck::model::load::Timed;
@@ -624,7 +624,7 @@ impl ScreenFixture {
         let known = |human: i64, ai: i64, minutes: i64| {
             PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(minutes) })
         };
-        let period = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
+        let period = |from: &str, to: &str, human: i64, ai: i64| PageViewsInRange {
             range: range(from, to),
             views: Timed { value: counts(human, ai), as_of: ago(3) },
         };
@@ -646,11 +646,11 @@ impl ScreenFixture {
 
     /// Delivers a stored history with single days, of which one is missing, and with what some reports say.
     pub(crate) fn load_daily_page_history(&mut self) {
-        let day = |day: u32, human: i64, ai: i64| PagePeriod {
+        let day = |day: u32, human: i64, ai: i64| PageViewsInRange {
             range: range(&format!("2026-11-{day:02}"), &format!("2026-11-{day:02}")),
             views: Timed { value: counts(human, ai), as_of: ago(3) },
         };
-        let week = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
+        let week = |from: &str, to: &str, human: i64, ai: i64| PageViewsInRange {
             range: range(from, to),
             views: Timed { value: counts(human, ai), as_of: ago(3) },
         };
@@ -669,7 +669,7 @@ impl ScreenFixture {
         let comments = PageComments { all: 7, open: 2 };
         let searches = PageSearches {
             hits: 98.into(),
-            hits_with_click: Some(45.into()),
+            searches_with_click: Some(45.into()),
             queries: vec![CleanText::line("quickstart"), CleanText::line("get started")],
         };
         let reports = PageReports {
@@ -690,8 +690,10 @@ impl ScreenFixture {
             total: Count::Known(-4),
             ..Counts::default()
         };
-        let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
-            .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Timed { value, as_of: ago(3) } });
+        let periods =
+            [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)].map(|(from, to, value)| {
+                PageViewsInRange { range: range(from, to), views: Timed { value, as_of: ago(3) } }
+            });
         self.load_page_history(PageHistory { periods: periods.to_vec(), ..PageHistory::default() });
     }
 

@@ -8,7 +8,7 @@ use crate::{Member, address, member_settings, now, start_database, text};
 use chrono::{Days, TimeDelta};
 use docdeck::engine::TeamAccess;
 use docdeck::model::Time;
-use docdeck::model::analytics::{AnalyticsKind, Cursor, Feedback, PageFeedback, RowsPlan, RowsResponse, Search};
+use docdeck::model::analytics::{AnalyticsKind, Cursor, Feedback, PageFeedback, RowsLoadPlan, RowsResponse, Search};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
@@ -91,7 +91,7 @@ async fn what_one_member_loads_costs_the_others_no_request() {
     let ana = start_engine(&sim, &server, "ana").await;
     let mut bob = start_engine(&sim, &server, "bob").await;
     let pages = LoadPlan { range: range(), from_start: false, max_requests: 100, stop_at_percent: None };
-    let rows = RowsPlan { range: range(), max_requests: 100, from_start: false };
+    let rows = RowsLoadPlan { range: range(), max_requests: 100, from_start: false };
     let days: Vec<DateRange> = range().single_days().collect();
     let loaded = ana.engine.load_all(pages).await;
     let found = ana.engine.load_rows::<Search>(rows).await;
@@ -153,7 +153,7 @@ async fn all_dashboards_of_a_computer_show_a_report_that_one_of_them_receives() 
     let mut other = EngineFixture::start_as_member_in(&sim, folder.path(), access()).await;
     let ana = start_engine(&sim, &server, "ana").await;
     let pages = LoadPlan { range: range(), from_start: false, max_requests: 100, stop_at_percent: None };
-    let rows = RowsPlan { range: range(), max_requests: 100, from_start: false };
+    let rows = RowsLoadPlan { range: range(), max_requests: 100, from_start: false };
     ana.engine.load_all(pages).await;
     ana.engine.load_rows::<Search>(rows).await;
     for member in [&mut bob, &mut other] {
@@ -183,7 +183,7 @@ async fn two_members_who_load_the_same_reports_at_the_same_time_pay_once() {
         crate::engines::wait_for_status(member, |status| status == TeamStatus::Online).await;
     }
     let pages = LoadPlan { range: range(), from_start: false, max_requests: 100, stop_at_percent: None };
-    let rows = RowsPlan { range: range(), max_requests: 100, from_start: false };
+    let rows = RowsLoadPlan { range: range(), max_requests: 100, from_start: false };
     let (first, second) = tokio::join!(ana.engine.load_all(pages), bob.engine.load_all(pages));
     assert_eq!([first.requests, second.requests].iter().min(), Some(&0), "{first:?} {second:?}");
     assert_eq!(first.report.expect("a report").rows, second.report.expect("a report").rows);
@@ -201,7 +201,7 @@ async fn two_members_who_load_the_same_reports_at_the_same_time_pay_once() {
     assert!(found.requests > 0 && found.end_reason == LoadEndReason::Complete, "{found:?}");
     // What the user loads again is not taken from another member.
     server.sql("UPDATE docdeck.report_load SET member = 'gone', begun_at = extract(epoch FROM now()) * 1000");
-    let again = ana.engine.load_rows::<Search>(RowsPlan { from_start: true, ..rows }).await;
+    let again = ana.engine.load_rows::<Search>(RowsLoadPlan { from_start: true, ..rows }).await;
     assert!(again.requests > 0);
     ana.engine.stop().await;
     bob.engine.stop().await;
@@ -254,7 +254,7 @@ async fn an_interrupted_load_is_not_continued_after_another_member_has_loaded_ev
     let ana = start_engine(&sim, &server, "ana").await;
     let mut bob = start_engine(&sim, &server, "bob").await;
     let pages = |max_requests| LoadPlan { range: range(), from_start: false, max_requests, stop_at_percent: None };
-    let rows = |max_requests| RowsPlan { range: range(), max_requests, from_start: false };
+    let rows = |max_requests| RowsLoadPlan { range: range(), max_requests, from_start: false };
     assert_eq!(bob.engine.load_all(pages(1)).await.end_reason, LoadEndReason::RequestLimit);
     assert_eq!(bob.engine.load_rows::<PageRow>(rows(1)).await.end_reason, LoadEndReason::RequestLimit);
     let stored = bob.engine.cached_report(range()).await.expect("read");
@@ -276,7 +276,7 @@ async fn an_interrupted_load_is_not_continued_after_another_member_has_loaded_ev
     // A new load replaces both.
     let again = bob.engine.load_all(LoadPlan { from_start: true, ..pages(100) }).await;
     assert_eq!((again.requests, again.end_reason), (5, LoadEndReason::Complete));
-    let again = bob.engine.load_rows::<PageRow>(RowsPlan { from_start: true, ..rows(100) }).await;
+    let again = bob.engine.load_rows::<PageRow>(RowsLoadPlan { from_start: true, ..rows(100) }).await;
     assert_eq!((again.requests, again.end_reason), (5, LoadEndReason::Complete));
     ana.engine.stop().await;
     bob.engine.stop().await;

@@ -254,7 +254,7 @@ fn parse_checks(commit: &Value) -> Checks {
         state,
         passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX).saturating_add(unlisted),
         total,
-        failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| parse_check_name_and_url(context)).collect(),
+        failed: failed.take(Checks::MAX_FAILED_CHECKS).map(|(context, _)| parse_check_name_and_url(context)).collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::model::{Time, checked_rfc3339_time};
 use serde_json::Value;
 
 /// The maximum number of characters of a title or name.
-const MAX_CHARS: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 pub(super) fn str_field<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str()
@@ -13,7 +13,7 @@ pub(super) fn str_field<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
 
 /// Returns a text for display; empty if there is none.
 pub(super) fn line_field(value: &Value, field: &str) -> CleanText {
-    CleanText::title(str_field(value, field).unwrap_or_default(), MAX_CHARS)
+    CleanText::title(str_field(value, field).unwrap_or_default(), MAX_TEXT_CHARS)
 }
 
 pub(super) fn u64_field(value: &Value, field: &str) -> Option<u64> {

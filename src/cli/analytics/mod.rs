@@ -19,7 +19,7 @@ use crate::api::DecodedRow;
 use crate::engine::{LeaseRoles, StoredAnalytics};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsReport};
+use crate::model::analytics::{Feedback, PageFeedback, RowsLoadPlan, RowsReport};
 use crate::model::ledger::Quota;
 use crate::model::report::LoadEndReason;
 use crate::tui::format::{format_count, plural};
@@ -180,7 +180,7 @@ async fn load<R: FieldedRow + DecodedRow>(
             "Loading {kind} of {range}: uses {requests} of the {left} analytics requests left this hour."
         ));
     }
-    let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
+    let plan = RowsLoadPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
     out.show_live_line(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;
     out.clear_live_line();

@@ -14,10 +14,10 @@ use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredAnalytics};
 use crate::model::analytics::fields::{FieldedRow, HasFields};
 use crate::model::analytics::needs_work::{
-    LoadedReports, NeedsWork, PageSignals, ProblemSignal, ReportSet, SignalWeights,
+    LoadedReports, NeedsWorkRanking, PageSignals, ProblemSignal, ReportSet, SignalWeights,
 };
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
-use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
+use crate::model::analytics::{Feedback, PageFeedback, Question, RowsLoadPlan, RowsReport, Search};
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::export::ExportFormat;
 use crate::model::failure::Failure;
@@ -239,7 +239,7 @@ async fn count_needed_requests(
     let missing = reports.loaded_reports().missing();
     // If the first rows of the page views are cached without a report, loading that report takes no request.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
-    let has_views = missing.views
+    let has_views = missing.has_views
         && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_cached_response(first).await?.is_some();
     Ok(missing.count().saturating_sub(usize::from(has_views)))
 }
@@ -254,7 +254,7 @@ async fn load_first_rows<R: FieldedRow + DecodedRow>(
     if !fresh && report.is_some() {
         return Ok(());
     }
-    let outcome = engine.load_rows::<R>(RowsPlan { range, max_requests: 1, from_start: fresh }).await;
+    let outcome = engine.load_rows::<R>(RowsLoadPlan { range, max_requests: 1, from_start: fresh }).await;
     replace_report(report, outcome.report, outcome.end_reason)
 }
 
@@ -277,7 +277,7 @@ fn print(
 ) -> Result<Code, CliError> {
     let selection = options.selection.parse::<PageSignals>()?;
     let loaded = reports.loaded_reports();
-    let found = NeedsWork::compute(loaded, weights);
+    let found = NeedsWorkRanking::compute(loaded, weights);
     let (missing, partial) = (loaded.missing(), loaded.partial());
     note_gaps(loaded, " Load them with --load.", out);
     let mut pages = selection.select(&found.pages);
@@ -288,7 +288,7 @@ fn print(
             let text = "--check: no page passes the filter, but not all reports are loaded. Add --load.";
             return Err(CliError::local_error(text));
         }
-        if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares(field)) {
+        if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares_field(field)) {
             let text = "--check: the change of views is unknown until all pages are loaded, both for the complete days \
                         of the range and for the previous period. Load each of the two with `docdeck views --all`.";
             return Err(CliError::local_error(text));
@@ -318,7 +318,7 @@ fn print_with_error(
     if loaded.missing() == ReportSet::all() {
         return Ok(error);
     }
-    let found = NeedsWork::compute(loaded, weights);
+    let found = NeedsWorkRanking::compute(loaded, weights);
     let mut pages = options.selection.parse::<PageSignals>()?.select(&found.pages);
     pages.truncate(options.limit);
     let export = NeedsWorkExport { range, needs_work: &found, pages: &pages, reports: loaded };

@@ -76,8 +76,8 @@ impl SelectionOptions {
 
 impl<R: HasFields> RowSelection<R> {
     /// Whether the filter compares this field with a number.
-    pub(super) fn compares(&self, field: &str) -> bool {
-        self.filter.compares(field)
+    pub(super) fn compares_field(&self, field: &str) -> bool {
+        self.filter.compares_field(field)
     }
 
     /// Returns the selected rows in their order.

@@ -5,7 +5,7 @@ use crate::cli::out::{Out, cut_to_width};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::analytics::fields::{Field, FieldValue, HasFields};
 use crate::model::colors::ColorRole;
-use crate::model::export::{format_received, guard_formulas, guard_unless_number};
+use crate::model::export::{format_as_received, guard_formulas, guard_formulas_unless_number};
 use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
 use crate::tui::format::{count_text, format_views};
@@ -61,11 +61,11 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
             TextCell::plain(shown).with_piped_text(piped)
         }
         FieldValue::Count(count) => {
-            TextCell::plain(count_text(count)).with_piped_text(guard_unless_number(format_received(count)))
+            TextCell::plain(count_text(count)).with_piped_text(guard_formulas_unless_number(format_as_received(count)))
         }
         FieldValue::Share(count) => {
             let percent = value.number().map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1}%"));
-            TextCell::plain(percent).with_piped_text(guard_unless_number(format_received(count)))
+            TextCell::plain(percent).with_piped_text(guard_formulas_unless_number(format_as_received(count)))
         }
         FieldValue::Number(number) => {
             let piped = number.map(|number| number.to_string()).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::model::Time;
 use crate::model::analytics::signal_snapshot::JobSnapshots;
 use crate::model::backup::{JobRecord, PromptRecord};
 use crate::model::endpoint::Scope;
-use crate::model::job::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::merge;
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind, Thread, prompt_title};
 use crate::model::remote_job::{JobId, RemoteJob};
@@ -77,31 +77,31 @@ impl DemoHistory {
             first_records.extend(undelivered_jobs(scope, now));
         }
         for (record, key) in first_records.iter_mut().zip(1..) {
-            record.row.key = JobKey(key);
+            record.job.key = JobKey(key);
         }
-        let blocked_job = blocked_job.and_then(|index| first_records.get(index)).map(|record| record.row.key);
+        let blocked_job = blocked_job.and_then(|index| first_records.get(index)).map(|record| record.job.key);
         Self { scope: scope.clone(), now, first_records, older_jobs: jobs, blocked_job }
     }
 
     /// Returns what the store will return as the first rows of the jobs list, so that the first frame doesn't wait
     /// until the history is written.
-    pub(super) fn first_rows(&self) -> InitialRows {
-        let mut rows: Vec<Job> = self.first_records.iter().map(|record| record.row.clone()).collect();
-        rows.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
-        InitialRows {
-            group_counts: JobGroup::ALL.map(|group| rows.iter().filter(|row| row.group() == group).count()),
-            working_count: rows.iter().filter(|row| row.counts_as_working()).count(),
+    pub(super) fn first_rows(&self) -> FirstJobs {
+        let mut jobs: Vec<Job> = self.first_records.iter().map(|record| record.job.clone()).collect();
+        jobs.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
+        FirstJobs {
+            group_counts: JobGroup::ALL.map(|group| jobs.iter().filter(|row| row.group() == group).count()),
+            working_count: jobs.iter().filter(|row| row.counts_as_working()).count(),
             // No state of a pull request is known yet.
             pull_requests: PullRequestCounts::default(),
-            thread: rows.first().and_then(|selected| self.thread(selected.key)),
-            rows,
+            thread: jobs.first().and_then(|selected| self.thread(selected.key)),
+            jobs,
         }
     }
 
     /// Returns the thread of a job in `first_records`. The store numbers prompts in the order in which they are
     /// written.
     fn thread(&self, job: JobKey) -> Option<Thread> {
-        let index = self.first_records.iter().position(|record| record.row.key == job)?;
+        let index = self.first_records.iter().position(|record| record.job.key == job)?;
         let (before, record) = (self.first_records.get(..index)?, self.first_records.get(index)?);
         let prompts_before: usize = before.iter().map(|record| record.prompts.len()).sum();
         let ids = (i64::try_from(prompts_before).ok()? + 1..).map(PromptId);
@@ -140,10 +140,10 @@ impl DemoHistory {
 fn add_rejected_follow_up(records: &mut [JobRecord], now: Time) -> Option<usize> {
     let at = now - REJECTED_FOLLOW_UP_AGE;
     let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
-    let index = records.iter().rposition(|record| is_old(&record.row))?;
+    let index = records.iter().rposition(|record| is_old(&record.job))?;
     let record = records.get_mut(index)?;
     let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
-    (record.row.local.undelivered, record.row.local.undelivered_at) = (Some(rejected.kind()), Some(at));
+    (record.job.local.undelivered, record.job.local.undelivered_at) = (Some(rejected.kind()), Some(at));
     record.prompts.push(prompt_record(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
     Some(index)
 }
@@ -162,7 +162,7 @@ fn undelivered_jobs(scope: &Scope, now: Time) -> impl Iterator<Item = JobRecord>
         row.local.queue_position = (prompt.delivery == Delivery::Paused).then_some(position);
         JobRecord {
             scope: scope.clone(),
-            row,
+            job: row,
             prompts: vec![prompt],
             events: Vec::new(),
             draft: None,
@@ -174,7 +174,7 @@ fn undelivered_jobs(scope: &Scope, now: Time) -> impl Iterator<Item = JobRecord>
 /// Adds tags to the two newest finished jobs, and a title and a note to the newest.
 fn add_labels(records: &mut [JobRecord]) {
     let line = CleanText::line;
-    let mut done = records.iter_mut().rev().map(|record| &mut record.row).filter(|row| row.group() == JobGroup::Done);
+    let mut done = records.iter_mut().rev().map(|record| &mut record.job).filter(|job| job.group() == JobGroup::Done);
     if let Some(Job { local, .. }) = done.next() {
         local.tags = [line("release"), line("api")].into();
         (local.title, local.has_custom_title) = (line("Release notes, before Friday"), true);
@@ -217,8 +217,8 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let first = prompt_record(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
     let prompts = std::iter::once(first).chain(follow_ups).collect();
     let mut record =
-        JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: JobSnapshots::default() };
-    record.row.local.title = record.default_title();
+        JobRecord { scope: scope.clone(), job: row, prompts, events, draft: None, signals: JobSnapshots::default() };
+    record.job.local.title = record.default_title();
     Some(record)
 }
 
@@ -306,20 +306,20 @@ mod tests {
             history.write(store.clone()).await.expect("written");
             let stored = store.first_jobs(&scope, 30).await.expect("read");
             let newest = usize::try_from(jobs).expect("a number").min(MAX_FIRST_FRAME_JOBS);
-            assert_eq!(first.rows.len(), newest + if jobs > 2 { 4 } else { 0 });
+            assert_eq!(first.jobs.len(), newest + if jobs > 2 { 4 } else { 0 });
             // The store has numbered the revisions and the queue.
             let shown = |row: &Job| {
                 let mut row = row.clone();
                 (row.revision, row.local.queue_position) = (0, None);
                 milliseconds(&format!("{row:?}"))
             };
-            for (row, stored) in first.rows.iter().zip(&stored.rows) {
+            for (row, stored) in first.jobs.iter().zip(&stored.jobs) {
                 assert_eq!(shown(row), shown(stored), "{jobs}");
             }
-            let thread = |rows: &InitialRows| milliseconds(&format!("{:?}", rows.thread));
+            let thread = |rows: &FirstJobs| milliseconds(&format!("{:?}", rows.thread));
             assert_eq!(thread(&first), thread(&stored), "{jobs}");
             if jobs <= 200 {
-                let counts = |rows: &InitialRows| (rows.group_counts, rows.working_count, rows.pull_requests);
+                let counts = |rows: &FirstJobs| (rows.group_counts, rows.working_count, rows.pull_requests);
                 assert_eq!(counts(&first), counts(&stored));
             }
         }
@@ -335,13 +335,13 @@ mod tests {
         let first = history.first_rows();
         let writing = tokio::spawn(history.write(store.clone()));
         tokio::task::yield_now().await;
-        let rows = store.jobs(&scope).await.expect("jobs");
-        assert_eq!(rows.len(), 1_004);
-        let blocked = rows.iter().find(|row| row.local.undelivered == Some(DeliveryKind::Rejected)).expect("a job");
+        let jobs = store.jobs(&scope).await.expect("jobs");
+        assert_eq!(jobs.len(), 1_004);
+        let blocked = jobs.iter().find(|row| row.local.undelivered == Some(DeliveryKind::Rejected)).expect("a job");
         assert!(blocked.local.queue_position.is_some(), "the follow-up behind the rejected one is queued");
         // All jobs that are not done are among the first rows.
         let open = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
-        assert_eq!(open(&rows), open(&first.rows));
+        assert_eq!(open(&jobs), open(&first.jobs));
         writing.await.expect("no panic").expect("written");
     }
 

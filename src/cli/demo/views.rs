@@ -4,7 +4,7 @@
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
-use crate::model::impact::weeks_around;
+use crate::model::impact::weeks_before_and_after;
 use crate::model::period::DateRange;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
@@ -58,7 +58,7 @@ impl CacheWriter {
                 .await?;
         }
         for row in jobs.iter().filter(|row| !row.local.pages.is_empty()) {
-            let weeks = weeks_around(row).map(|weeks| [Some(weeks.before), weeks.after]);
+            let weeks = weeks_before_and_after(row).map(|weeks| [Some(weeks.before), weeks.after]);
             for range in weeks.into_iter().flatten().flatten().filter(|range| range.to() < today) {
                 self.cache_range(range).await?;
             }
@@ -130,9 +130,10 @@ mod tests {
         let known = store.views_totals(&scope, &days).await.expect("read");
         assert_eq!(known.len(), 28, "two older days are not loaded");
         let rows = store.jobs(&scope).await.expect("jobs");
-        let finished =
-            rows.iter().find(|row| !row.local.pages.is_empty() && weeks_around(row).is_some_and(|w| w.after.is_some()));
-        let weeks = finished.and_then(weeks_around).expect("a finished job about pages");
+        let finished = rows
+            .iter()
+            .find(|row| !row.local.pages.is_empty() && weeks_before_and_after(row).is_some_and(|w| w.after.is_some()));
+        let weeks = finished.and_then(weeks_before_and_after).expect("a finished job about pages");
         let path = &finished.expect("the same").local.pages[0];
         let views = store.page_views(&scope, path, &[weeks.before]).await.expect("read");
         assert!(views[0].counts().is_some(), "{views:?}");

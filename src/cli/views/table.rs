@@ -4,7 +4,7 @@
 use crate::cli::out::Out;
 use crate::cli::table::{BarPart, ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::colors::ColorRole;
-use crate::model::export::{ExportContent, format_received, guard_unless_number};
+use crate::model::export::{ExportContent, format_as_received, guard_formulas_unless_number};
 use crate::model::views::{Count, Counts, ViewCount};
 use crate::tui::format::{count_text, format_views, plural};
 
@@ -18,7 +18,7 @@ type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
 /// Writes the table; `rows_before` is the number of rows on earlier pages.
 pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
-    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.current?)));
+    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.counts?)));
     let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);
@@ -39,7 +39,7 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
     let full = pages.iter().filter_map(|(.., counts)| counts.total.value()).max().unwrap_or_default();
     let number = |heading, of: fn(&Counts) -> &Count| {
         TextColumn::new(heading, ColumnKind::Number, move |(.., counts): &RankedPage<'_>, _| {
-            let received = guard_unless_number(format_received(of(counts)));
+            let received = guard_formulas_unless_number(format_as_received(of(counts)));
             TextCell::plain(count_text(of(counts))).with_piped_text(received)
         })
     };

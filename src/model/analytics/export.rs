@@ -5,7 +5,8 @@ use super::fields::{Field, FieldValue, FieldedRow};
 use super::{AnalyticsKind, RowsReport};
 use crate::model::Time;
 use crate::model::export::{
-    ExportError, ExportFormat, csv_text, escape_markdown, format_received, guard_formulas, guard_unless_number,
+    ExportError, ExportFormat, csv_text, escape_markdown, format_as_received, guard_formulas,
+    guard_formulas_unless_number,
 };
 use crate::model::period::DateRange;
 use crate::model::text::{escaped_json, sentence_case};
@@ -23,20 +24,27 @@ pub struct RowsExport<'a, R> {
     pub is_complete: bool,
     pub as_of: Time,
     /// Whether text that readers wrote is exported.
-    pub with_reader_text: bool,
+    pub includes_reader_text: bool,
 }
 
 impl<'a, R: FieldedRow> RowsExport<'a, R> {
     /// Returns an export of these rows of a report.
-    pub fn new(report: &'a RowsReport<R>, rows: Vec<&'a R>, with_reader_text: bool) -> Self {
+    pub fn new(report: &'a RowsReport<R>, rows: Vec<&'a R>, includes_reader_text: bool) -> Self {
         let is_complete = report.is_complete() && !report.has_unavailable_rows && rows.len() == report.rows.len();
-        Self { range: report.range, rows, totals: &report.totals, is_complete, as_of: report.as_of, with_reader_text }
+        Self {
+            range: report.range,
+            rows,
+            totals: &report.totals,
+            is_complete,
+            as_of: report.as_of,
+            includes_reader_text,
+        }
     }
 
     /// Returns the exported fields.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field<R>> + use<R> {
-        let with_reader_text = self.with_reader_text;
-        R::FIELDS.iter().filter(move |field| with_reader_text || !field.is_reader_text)
+        let includes_reader_text = self.includes_reader_text;
+        R::FIELDS.iter().filter(move |field| includes_reader_text || !field.is_reader_text)
     }
 
     /// Returns the content of the exported file.
@@ -61,7 +69,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     fn csv_record(&self, row: &R) -> Result<Vec<String>, ExportError> {
         let values = serde_json::to_value(row).map_err(ExportError::new)?;
         let cell = |field: &Field<R>| match values.get(field.service_name) {
-            Some(Value::String(text)) if field.is_number(row) => guard_unless_number(text.clone()),
+            Some(Value::String(text)) if field.is_number(row) => guard_formulas_unless_number(text.clone()),
             Some(Value::String(text)) => guard_formulas(text),
             Some(Value::Null) | None => String::new(),
             Some(value) => value.to_string(),
@@ -80,7 +88,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         let rows: Result<Vec<String>, ExportError> = self.rows.iter().map(|row| self.json_row(row)).collect();
         let rows = rows?.iter().map(|row| format!("\n    {row}")).collect::<Vec<_>>().join(",");
         let end = if self.rows.is_empty() { "" } else { "\n  " };
-        let (list, complete, as_of) = (R::LIST_NAME, self.is_complete, json_time(self.as_of));
+        let (list, complete, as_of) = (R::JSON_LIST_NAME, self.is_complete, json_time(self.as_of));
         Ok(format!(
             "{{\n  \"range\": {range},{totals}\n  \"{list}\": [{rows}{end}],\n  \"complete\": {complete},\n  \
              \"asOf\": \"{as_of}\"\n}}\n"
@@ -90,7 +98,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     fn json_row(&self, row: &R) -> Result<String, ExportError> {
         let mut value = serde_json::to_value(row).map_err(ExportError::new)?;
         if let Value::Object(fields) = &mut value {
-            let hidden = R::FIELDS.iter().filter(|field| field.is_reader_text && !self.with_reader_text);
+            let hidden = R::FIELDS.iter().filter(|field| field.is_reader_text && !self.includes_reader_text);
             hidden.for_each(|field| drop(fields.remove(field.service_name)));
         }
         to_json(&value)
@@ -128,9 +136,9 @@ fn format_value(value: &FieldValue<'_>) -> String {
     match value {
         FieldValue::Text(text) => text.to_string(),
         FieldValue::Count(Count::Missing) | FieldValue::Share(Count::Missing) => "?".to_owned(),
-        FieldValue::Count(count) => format_received(count),
+        FieldValue::Count(count) => format_as_received(count),
         FieldValue::Share(count) => {
-            value.number().map_or_else(|| format_received(count), |percent| format!("{percent:.1}%"))
+            value.number().map_or_else(|| format_as_received(count), |percent| format!("{percent:.1}%"))
         }
         FieldValue::Number(number) => number.map_or_else(|| "?".to_owned(), |number| number.to_string()),
         FieldValue::Percent(percent) => percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%")),
@@ -200,8 +208,10 @@ mod tests {
         let comment = CleanText::line("My port is 8080 | call me");
         let report = report(vec![Feedback { comment: Some(comment), ..Feedback::default() }]);
         for format in ExportFormat::ALL {
-            let write = |with_reader_text| {
-                RowsExport::new(&report, report.rows.iter().collect(), with_reader_text).write(format).expect("text")
+            let write = |includes_reader_text| {
+                RowsExport::new(&report, report.rows.iter().collect(), includes_reader_text)
+                    .write(format)
+                    .expect("text")
             };
             assert!(!write(false).contains("8080"), "{format:?}");
             assert!(write(true).contains("8080"), "{format:?}");

@@ -31,8 +31,8 @@ impl<'a> FieldValue<'a> {
     /// Returns the number that a filter compares: a count, or a share in percent. `None` if there is no number.
     pub fn number(&self) -> Option<f64> {
         match self {
-            Self::Count(count) => count.signed().map(|count| count.as_f64()),
-            Self::Share(count) => count.signed().map(|count| count.as_f64() * 100.0),
+            Self::Count(count) => count.signed_value().map(|count| count.as_f64()),
+            Self::Share(count) => count.signed_value().map(|count| count.as_f64() * 100.0),
             Self::Number(count) => count.map(ViewCount::as_f64),
             Self::Percent(percent) => *percent,
             Self::Text(_) | Self::Time(_) => None,
@@ -75,8 +75,8 @@ impl SortKey<'_> {
 /// A text that is being sorted without regard to the case of ASCII letters.
 struct TextKey<'a> {
     /// The next eight bytes to compare, in lower case, as a number that has the same sort order as the bytes.
-    next: u64,
-    /// The bytes of the text that follow the bytes in `next`.
+    next_bytes: u64,
+    /// The bytes of the text that follow the bytes in `next_bytes`.
     rest: &'a [u8],
     /// The index of the text among all texts.
     index: usize,
@@ -84,18 +84,18 @@ struct TextKey<'a> {
 
 impl<'a> TextKey<'a> {
     fn new(text: &'a str, index: usize) -> Self {
-        let mut key = Self { next: 0, rest: text.as_bytes(), index };
+        let mut key = Self { next_bytes: 0, rest: text.as_bytes(), index };
         key.advance();
         key
     }
 
-    /// Replaces `next` with the following eight bytes. Beyond the end of the text, bytes are 0, which no clean text
+    /// Replaces `next_bytes` with the following eight bytes. Bytes past the end of the text are 0, which no clean text
     /// contains.
     fn advance(&mut self) {
         let (bytes, rest) = self.rest.split_at(self.rest.len().min(8));
-        let mut next = [0; 8];
-        next.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte.to_ascii_lowercase());
-        (self.next, self.rest) = (u64::from_be_bytes(next), rest);
+        let mut next_bytes = [0; 8];
+        next_bytes.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte.to_ascii_lowercase());
+        (self.next_bytes, self.rest) = (u64::from_be_bytes(next_bytes), rest);
     }
 }
 
@@ -110,10 +110,10 @@ fn sorted_text_indices<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool
         let mut start = range.start;
         let Some(keys) = keys.get_mut(range) else { continue };
         keys.sort_unstable_by(|one, other| {
-            let order = one.next.cmp(&other.next);
+            let order = one.next_bytes.cmp(&other.next_bytes);
             if ascending { order } else { order.reverse() }.then(one.index.cmp(&other.index))
         });
-        for equal in keys.chunk_by_mut(|one, other| one.next == other.next) {
+        for equal in keys.chunk_by_mut(|one, other| one.next_bytes == other.next_bytes) {
             let end = start + equal.len();
             if equal.len() > 1 && equal.iter().any(|key| !key.rest.is_empty()) {
                 equal.iter_mut().for_each(TextKey::advance);
@@ -160,14 +160,14 @@ impl<R> Field<R> {
 }
 
 /// A property that a filter can name: its word, and a function that returns whether a row has the property.
-pub type Flag<R> = (&'static str, fn(&R) -> bool);
+pub type FilterFlag<R> = (&'static str, fn(&R) -> bool);
 
 /// A row with named fields, by which it is filtered and sorted.
 pub trait HasFields: Default + 'static {
     /// The fields, in the order of columns.
     const FIELDS: &'static [Field<Self>];
     /// The properties that filters can name.
-    const FLAGS: &'static [Flag<Self>];
+    const FILTER_FLAGS: &'static [FilterFlag<Self>];
     /// The name of the field by which the rows are sorted at first, highest value first.
     const DEFAULT_SORT_FIELD: &'static str;
     /// Whether rows are compared with the previous period. If so, the word `new` in a filter matches rows that the
@@ -186,7 +186,7 @@ pub trait HasFields: Default + 'static {
 /// A row of a report with its fields.
 pub trait FieldedRow: AnalyticsRow + HasFields {
     /// The name of the list in the service's JSON.
-    const LIST_NAME: &'static str;
+    const JSON_LIST_NAME: &'static str;
 
     /// Returns the number that is compared with the previous period. `None` if rows of this kind can't be compared.
     fn compared_count(&self) -> Option<&Count> {
@@ -217,7 +217,7 @@ impl HasFields for PageRow {
         Field::new("ai", "ai", |row| FieldValue::Count(&row.counts.ai)),
         Field::new("total", "total", |row| FieldValue::Count(&row.counts.total)),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[];
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] = &[];
     const DEFAULT_SORT_FIELD: &'static str = "total";
 
     fn identity(&self) -> &str {
@@ -226,7 +226,7 @@ impl HasFields for PageRow {
 }
 
 impl FieldedRow for PageRow {
-    const LIST_NAME: &'static str = "visitors";
+    const JSON_LIST_NAME: &'static str = "visitors";
 }
 
 impl HasFields for Search {
@@ -243,7 +243,7 @@ impl HasFields for Search {
             Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
         ),
     ];
-    const FLAGS: &'static [Flag<Self>] =
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] =
         &[("unclicked", Search::is_unclicked), ("gone", |row| matches!(row.hits, Count::Known(0)))];
     const DEFAULT_SORT_FIELD: &'static str = "hits";
     const IS_COMPARED: bool = true;
@@ -254,7 +254,7 @@ impl HasFields for Search {
 }
 
 impl FieldedRow for Search {
-    const LIST_NAME: &'static str = "searches";
+    const JSON_LIST_NAME: &'static str = "searches";
 
     fn compared_count(&self) -> Option<&Count> {
         Some(&self.hits)
@@ -287,7 +287,7 @@ impl HasFields for Feedback {
         Field::new("language", "lang", |row| optional_text(row.lang.as_ref())),
         Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] = &[
         ("open", |row| row.status.is_open()),
         ("pending", |row| row.status.service_name() == "pending"),
         ("resolved", |row| row.status.service_name() == "resolved"),
@@ -305,7 +305,7 @@ impl HasFields for Feedback {
 }
 
 impl FieldedRow for Feedback {
-    const LIST_NAME: &'static str = "feedback";
+    const JSON_LIST_NAME: &'static str = "feedback";
 }
 
 impl HasFields for PageFeedback {
@@ -316,7 +316,7 @@ impl HasFields for PageFeedback {
         Field::with_heading("code samples", Field::new("code", "code", |row| FieldValue::Count(&row.code))),
         Field::new("total", "total", |row| FieldValue::Count(&row.total)),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[("gone", |row| matches!(row.total, Count::Known(0)))];
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] = &[("gone", |row| matches!(row.total, Count::Known(0)))];
     const DEFAULT_SORT_FIELD: &'static str = "down";
     const IS_COMPARED: bool = true;
 
@@ -326,7 +326,7 @@ impl HasFields for PageFeedback {
 }
 
 impl FieldedRow for PageFeedback {
-    const LIST_NAME: &'static str = "feedback";
+    const JSON_LIST_NAME: &'static str = "feedback";
 
     fn compared_count(&self) -> Option<&Count> {
         Some(&self.thumbs_down)
@@ -354,7 +354,7 @@ impl HasFields for Question {
         Field::reader_text("answer", "response", |row| FieldValue::text(row.response.as_str())),
         Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
     ];
-    const FLAGS: &'static [Flag<Self>] =
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] =
         &[("unanswered", |row| row.is_answered == Some(false)), ("answered", |row| row.is_answered == Some(true))];
     // Unanswered questions come first.
     const DEFAULT_SORT_FIELD: &'static str = "status";
@@ -365,7 +365,7 @@ impl HasFields for Question {
 }
 
 impl FieldedRow for Question {
-    const LIST_NAME: &'static str = "conversations";
+    const JSON_LIST_NAME: &'static str = "conversations";
 }
 
 impl HasFields for PageSignals {
@@ -390,7 +390,7 @@ impl HasFields for PageSignals {
         }),
         Field::new("score", "score", |page| FieldValue::Percent(Some(page.score * 100.0))),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[];
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] = &[];
     const DEFAULT_SORT_FIELD: &'static str = "score";
 
     fn identity(&self) -> &str {

@@ -10,9 +10,9 @@
 //!
 //! Shares are in percent. Unknown values match no operator. A term that is invalid is ignored and reported.
 
-use super::fields::{Field, FieldValue, Flag, HasFields, find_field};
+use super::fields::{Field, FieldValue, FilterFlag, HasFields, find_field};
 use crate::model::filter::{
-    OPERATORS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+    OPERATOR_CHARS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
 };
 
 /// A parsed filter; a row passes if it passes every term.
@@ -40,7 +40,7 @@ enum RowTerm<R: 'static> {
         is_negated: bool,
     },
     Flag {
-        flag: &'static Flag<R>,
+        flag: &'static FilterFlag<R>,
         is_negated: bool,
     },
     Number {
@@ -51,7 +51,7 @@ enum RowTerm<R: 'static> {
 }
 
 /// Values that differ by less than this are equal.
-const TOLERANCE: f64 = 1e-6;
+const EQUALITY_TOLERANCE: f64 = 1e-6;
 
 impl<R: HasFields> RowFilter<R> {
     /// Parses the typed text.
@@ -79,24 +79,24 @@ impl<R: HasFields> RowFilter<R> {
     }
 
     /// Whether the filter compares this field with a number.
-    pub fn compares(&self, name: &str) -> bool {
+    pub fn compares_field(&self, name: &str) -> bool {
         self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
     }
 
     /// Whether a row passes, without a comparison with the previous period: no row counts as new.
     pub fn passes(&self, row: &R) -> bool {
-        self.passes_compared(row, |_| false)
+        self.passes_in_comparison(row, |_| false)
     }
 
     /// Whether a row passes. `is_new` returns whether the row is missing in the previous period.
-    pub fn passes_compared(&self, row: &R, is_new: impl Fn(&R) -> bool) -> bool {
+    pub fn passes_in_comparison(&self, row: &R, is_new: impl Fn(&R) -> bool) -> bool {
         self.terms.iter().all(|term| match term {
             RowTerm::Word { word, is_negated } => has_word(row, word) != *is_negated,
             RowTerm::New { is_negated } => is_new(row) != *is_negated,
             RowTerm::Flag { flag: (_, has), is_negated } => has(row) != *is_negated,
             RowTerm::Number { field, operator, value } => {
                 let known = (field.value)(row).number();
-                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() < TOLERANCE))
+                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() < EQUALITY_TOLERANCE))
             }
         })
     }
@@ -115,12 +115,12 @@ fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(RowTerm::Word { word, is_negated: false }));
     }
-    if token.contains(OPERATORS) {
+    if token.contains(OPERATOR_CHARS) {
         return parse_comparison(token).map(Some);
     }
     let (is_negated, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
     let word = word.to_lowercase();
-    let flag = R::FLAGS.iter().find(|(name, _)| *name == word);
+    let flag = R::FILTER_FLAGS.iter().find(|(name, _)| *name == word);
     Ok(match flag {
         _ if word.is_empty() => None,
         None if R::IS_COMPARED && word == "new" => Some(RowTerm::New { is_negated }),

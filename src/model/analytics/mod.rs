@@ -235,7 +235,7 @@ impl<R: AnalyticsRow> RowsMerge<R> {
 
 /// How to load a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowsPlan {
+pub struct RowsLoadPlan {
     pub range: DateRange,
     /// The maximum number of requests; 0 counts as 1.
     pub max_requests: u32,
@@ -245,7 +245,7 @@ pub struct RowsPlan {
 
 /// The progress of loading a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowsProgress {
+pub struct RowsLoadProgress {
     pub kind: AnalyticsKind,
     pub range: DateRange,
     /// The number of rows loaded so far.
@@ -257,7 +257,7 @@ pub struct RowsProgress {
 
 /// The result of loading a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowsOutcome<R> {
+pub struct RowsLoadOutcome<R> {
     /// The report that is stored now, complete or partial; `None` if nothing was loaded.
     pub report: Option<Arc<RowsReport<R>>>,
     pub end_reason: LoadEndReason,

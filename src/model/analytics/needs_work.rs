@@ -55,7 +55,7 @@ impl ProblemSignal {
     }
 
     /// Returns the report that the signal comes from; `None` for page views.
-    pub fn report(self) -> Option<AnalyticsKind> {
+    pub fn report_kind(self) -> Option<AnalyticsKind> {
         match self {
             Self::Views | Self::LostViews => None,
             Self::ThumbsDown => Some(AnalyticsKind::FeedbackByPage),
@@ -165,7 +165,7 @@ impl<'a> LoadedReports<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportSet {
     /// Whether the page views are in the set.
-    pub views: bool,
+    pub has_views: bool,
     /// The kinds of the reports in the set other than page views.
     pub kinds: Vec<AnalyticsKind>,
 }
@@ -176,8 +176,11 @@ impl ReportSet {
         LoadedReports::default().missing()
     }
 
-    fn from_flags(views: bool, kinds: [(AnalyticsKind, bool); 4]) -> Self {
-        Self { views, kinds: kinds.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect() }
+    fn from_flags(has_views: bool, kinds: [(AnalyticsKind, bool); 4]) -> Self {
+        Self {
+            has_views,
+            kinds: kinds.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -186,16 +189,16 @@ impl ReportSet {
 
     /// Returns the number of reports, which is also the number of requests that load the first rows of each.
     pub fn count(&self) -> usize {
-        usize::from(self.views) + self.kinds.len()
+        usize::from(self.has_views) + self.kinds.len()
     }
 
     /// Returns the names of the reports in the JSON output.
     pub fn names(&self) -> Vec<&'static str> {
-        self.views.then_some("page views").into_iter().chain(self.kinds.iter().map(|kind| kind.label())).collect()
+        self.has_views.then_some("page views").into_iter().chain(self.kinds.iter().map(|kind| kind.label())).collect()
     }
 
     /// Returns the names of the reports as a list within a sentence.
-    pub fn list(&self) -> String {
+    pub fn names_in_sentence(&self) -> String {
         let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
         let name = |name| if name == "feedback" && has_feedback_by_page { "individual feedback" } else { name };
         let names: Vec<&str> = self.names().into_iter().map(name).collect();
@@ -214,7 +217,7 @@ pub struct PageSignals {
     pub views_change: ViewsChange,
     /// The first [`Self::MAX_SEARCHES`] searches that are about the page and ended without a click, in the service's
     /// order.
-    pub searches: ThinVec<CleanText>,
+    pub unclicked_searches: ThinVec<CleanText>,
     /// The weighted sum of the shares, divided by the sum of the weights of all signals whose total is above zero; 0 to
     /// 1.
     pub score: f64,
@@ -255,7 +258,7 @@ fn has_problem(values: &PerSignal<Option<ViewCount>>) -> bool {
 
 /// The pages of a site with their signals.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct NeedsWork {
+pub struct NeedsWorkRanking {
     /// The pages with at least one problem, highest score first, then by path.
     pub pages: Vec<PageSignals>,
     totals: PerSignal<Option<ViewCount>>,
@@ -263,7 +266,7 @@ pub struct NeedsWork {
     has_partial_total: PerSignal<bool>,
 }
 
-impl NeedsWork {
+impl NeedsWorkRanking {
     /// Computes the signals of all pages.
     pub fn compute(reports: LoadedReports<'_>, weights: &SignalWeights) -> Self {
         let mut collected = CollectedSignals::new(reports);
@@ -298,17 +301,17 @@ struct CollectedSignals<'a> {
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
-    pages: HashMap<Option<Cow<'a, str>>, CollectedPage>,
+    pages: HashMap<Option<Cow<'a, str>>, CollectedPageSignals>,
 }
 
 #[derive(Default)]
-struct CollectedPage {
+struct CollectedPageSignals {
     /// The number of each signal; `None` if no row is about the page.
     values: PerSignal<Option<ViewCount>>,
     /// The views of complete days, first of the range, then of the previous period; `None` for a report that doesn't
     /// list the page.
     compared_views: [Option<ViewCount>; 2],
-    searches: ThinVec<CleanText>,
+    unclicked_searches: ThinVec<CleanText>,
 }
 
 impl<'a> CollectedSignals<'a> {
@@ -322,9 +325,9 @@ impl<'a> CollectedSignals<'a> {
             ProblemSignal::UnclickedSearches => reports.searches.is_some(),
         });
         let partial = reports.partial();
-        let is_partial = ProblemSignal::ALL.map(|signal| match signal.report() {
+        let is_partial = ProblemSignal::ALL.map(|signal| match signal.report_kind() {
             Some(kind) => partial.kinds.contains(&kind),
-            None => signal == ProblemSignal::Views && partial.views,
+            None => signal == ProblemSignal::Views && partial.has_views,
         });
         let rows = reports.views.map_or(0, |report| report.rows.len());
         let rows = rows.max(reports.feedback_by_page.map_or(0, |report| report.rows.len()));
@@ -393,13 +396,13 @@ impl<'a> CollectedSignals<'a> {
         for (path, row) in found {
             self.add(path.clone(), ProblemSignal::UnclickedSearches, count_or_zero(&row.hits));
             let page = self.pages.entry(path).or_default();
-            if page.searches.len() < PageSignals::MAX_SEARCHES {
-                page.searches.push(row.query.clone());
+            if page.unclicked_searches.len() < PageSignals::MAX_SEARCHES {
+                page.unclicked_searches.push(row.query.clone());
             }
         }
     }
 
-    fn rank(self, weights: &SignalWeights) -> NeedsWork {
+    fn rank(self, weights: &SignalWeights) -> NeedsWorkRanking {
         let Self { is_loaded, is_partial, site_views, pages } = self;
         let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
@@ -414,12 +417,14 @@ impl<'a> CollectedSignals<'a> {
             *total = site_views;
             *is_partial = false;
         }
-        let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
+        let mut ranked = NeedsWorkRanking { pages: Vec::new(), totals, has_partial_total };
         let weighed =
             ProblemSignal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.get(signal)).sum();
         let mut rows = Vec::with_capacity(pages.values().filter(|page| has_problem(&page.values)).count());
-        for (path, CollectedPage { mut values, compared_views: [current, previous], searches }) in pages {
+        for (path, CollectedPageSignals { mut values, compared_views: [current, previous], unclicked_searches }) in
+            pages
+        {
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
                 // If a complete report has no row about the page, the number is 0. If a partial report has none, the
                 // number is unknown, because the row may not be loaded yet.
@@ -433,7 +438,7 @@ impl<'a> CollectedSignals<'a> {
                 *views = None;
             }
             let views_change = views_change(current, previous);
-            let mut page = PageSignals { path: None, values, views_change, searches, score: 0.0 };
+            let mut page = PageSignals { path: None, values, views_change, unclicked_searches, score: 0.0 };
             if page.has_problem() {
                 let shares =
                     ProblemSignal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
@@ -504,7 +509,7 @@ mod tests {
         Search { query: CleanText::line(query), hits: Count::Known(hits), click_rate, top_page, last_searched_at: None }
     }
 
-    fn page<'a>(found: &'a NeedsWork, path: &str) -> &'a PageSignals {
+    fn page<'a>(found: &'a NeedsWorkRanking, path: &str) -> &'a PageSignals {
         found.pages.iter().find(|page| page.path.as_ref().is_some_and(|found| found.as_str() == path)).expect("a page")
     }
 
@@ -512,7 +517,7 @@ mod tests {
     fn a_signal_that_is_not_loaded_is_unknown_and_not_zero() {
         let down = report(vec![votes("/a", 3), votes("/b", 1)]);
         let reports = LoadedReports { feedback_by_page: Some(&down), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         let first = page(&found, "/a");
         assert_eq!(first.value(ProblemSignal::ThumbsDown), Some(3.into()));
         assert_eq!(first.value(ProblemSignal::OpenComments), None);
@@ -543,7 +548,7 @@ mod tests {
             searches: Some(&searches),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         let values = |path: &str| {
             [ProblemSignal::Views, ProblemSignal::ThumbsDown, ProblemSignal::OpenComments]
                 .map(|signal| page(&found, path).value(signal))
@@ -571,7 +576,7 @@ mod tests {
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         let change = |path: &str| page(&found, path).views_change;
         assert_eq!(page(&found, "/a").value(ProblemSignal::Views), Some(110.into()));
         assert_eq!(change("/a"), ViewsChange::InBoth { current: 100.into(), previous: 100.into() });
@@ -591,7 +596,7 @@ mod tests {
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         for signal in [ProblemSignal::LostViews, ProblemSignal::ThumbsDown] {
             let sum: f64 = found.pages.iter().filter_map(|page| found.share(page, signal)).sum();
             assert!((sum - 1.0).abs() < 1e-9, "{signal:?} {sum}");
@@ -602,7 +607,7 @@ mod tests {
         assert_eq!(page(&found, "/gone").value(ProblemSignal::LostViews), Some(10.into()));
         let mut only_votes = SignalWeights(ProblemSignal::ALL.map(|_| 0.0));
         only_votes.set(ProblemSignal::ThumbsDown, 2.0);
-        let found = NeedsWork::compute(reports, &only_votes);
+        let found = NeedsWorkRanking::compute(reports, &only_votes);
         assert_eq!(found.pages.first().and_then(|page| page.path.clone()), Some(CleanText::line("/b")));
     }
 
@@ -617,14 +622,14 @@ mod tests {
             search("sso", 9, Some("/sso")),
         ]);
         let reports = LoadedReports { views: Some(&current), searches: Some(&searches), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         let of = |path: &str| page(&found, path).value(ProblemSignal::UnclickedSearches);
         assert_eq!(of("/guides/preview-deployments"), Some(5.into()));
         assert_eq!(of("/guides/preview-deployments/limits"), Some(2.into()));
         let unassigned = found.pages.iter().find(|page| page.path.is_none()).expect("a row");
         assert_eq!(unassigned.value(ProblemSignal::UnclickedSearches), Some(3.into()));
         assert_eq!(
-            (unassigned.value(ProblemSignal::Views), &unassigned.searches),
+            (unassigned.value(ProblemSignal::Views), &unassigned.unclicked_searches),
             (None, &thin_vec::thin_vec![CleanText::line("webhook retries")])
         );
         assert!(found.pages.iter().all(|page| page.path.as_ref().is_none_or(|path| path.as_str() != "/sso")));
@@ -655,7 +660,7 @@ mod tests {
         let questions = report(vec![question("1", Some(false)), question("2", Some(true)), question("3", None)]);
         let reports =
             LoadedReports { feedback: Some(&comments), questions: Some(&questions), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         assert_eq!(page(&found, "/a").value(ProblemSignal::OpenComments), Some(2.into()));
         assert_eq!(page(&found, "/a").value(ProblemSignal::UnansweredQuestions), Some(1.into()));
     }

@@ -1,8 +1,10 @@
 //! Exports the pages that need work as CSV, JSON or Markdown. A signal whose report is not loaded is empty or `null`.
 
 use super::export::to_json;
-use super::needs_work::{LoadedReports, NeedsWork, PageSignals, ProblemSignal};
-use crate::model::export::{ExportError, ExportFormat, csv_text, escape_markdown, guard_formulas, guard_unless_number};
+use super::needs_work::{LoadedReports, NeedsWorkRanking, PageSignals, ProblemSignal};
+use crate::model::export::{
+    ExportError, ExportFormat, csv_text, escape_markdown, guard_formulas, guard_formulas_unless_number,
+};
 use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
 use crate::model::views::ViewCount;
@@ -12,7 +14,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone)]
 pub struct NeedsWorkExport<'a> {
     pub range: DateRange,
-    pub needs_work: &'a NeedsWork,
+    pub needs_work: &'a NeedsWorkRanking,
     /// The exported pages.
     pub pages: &'a [&'a PageSignals],
     pub reports: LoadedReports<'a>,
@@ -37,7 +39,7 @@ impl NeedsWorkExport<'_> {
         heads.push("change");
         let record = |page: &&PageSignals| {
             let mut cells = vec![guard_formulas(page.path_text()), format!("{:.4}", page.score)];
-            cells.extend(ProblemSignal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
+            cells.extend(ProblemSignal::ALL.map(|signal| guard_formulas_unless_number(page.number_text(signal))));
             cells
                 .push(page.views_change.percent().map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default());
             cells
@@ -76,7 +78,7 @@ impl NeedsWorkExport<'_> {
         let mut out = format!("**Pages that need work, {} (UTC)**\n\n", self.range);
         for (what, reports) in [("Not loaded", self.reports.missing()), ("Partial", self.reports.partial())] {
             if !reports.is_empty() {
-                out.push_str(&format!("{what}: {}.\n\n", reports.list()));
+                out.push_str(&format!("{what}: {}.\n\n", reports.names_in_sentence()));
             }
         }
         if let Some(as_of) = self.reports.as_of() {
@@ -120,7 +122,7 @@ mod tests {
         let response = RowsResponse { rows: vec![row], totals: Counts::default(), next, has_unavailable_rows: false };
         let votes = RowsMerge::start(range, response, Time::default()).into_report();
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &SignalWeights::default());
+        let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
         let pages: Vec<&PageSignals> = found.pages.iter().collect();
         NeedsWorkExport { range, needs_work: &found, pages: &pages, reports }.write(format).expect("written")
     }

@@ -38,7 +38,7 @@ pub struct PageQuestions {
 pub struct PageSearches {
     pub hits: ViewCount,
     /// How many of the searches ended with a click on a result; `None` if that is unknown.
-    pub hits_with_click: Option<ViewCount>,
+    pub searches_with_click: Option<ViewCount>,
     /// What was searched for, in the service's order.
     pub queries: Vec<CleanText>,
 }
@@ -85,11 +85,11 @@ impl PageReports {
             report_numbers(
                 report,
                 matching.fold(
-                    PageSearches { hits_with_click: Some(ViewCount::ZERO), ..PageSearches::default() },
+                    PageSearches { searches_with_click: Some(ViewCount::ZERO), ..PageSearches::default() },
                     |mut sum, row| {
                         sum.hits = sum.hits + row.hits.value().unwrap_or_default();
-                        sum.hits_with_click =
-                            sum.hits_with_click.zip(row.hits_with_click()).map(|(sum, clicked)| sum + clicked);
+                        sum.searches_with_click =
+                            sum.searches_with_click.zip(row.searches_with_click()).map(|(sum, clicked)| sum + clicked);
                         sum.queries.push(row.query.clone());
                         sum
                     },

@@ -14,12 +14,12 @@ pub(super) struct PathIndex<'a, 'b> {
 }
 
 /// Words that don't help to find a page.
-const FILLER_WORDS: [&str; 16] =
+const STOP_WORDS: [&str; 16] =
     ["a", "an", "and", "the", "to", "of", "in", "for", "on", "with", "how", "do", "i", "is", "what", "docs"];
 
 fn significant_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.filter(|word| !FILLER_WORDS.contains(&word.as_str()))
+    words.filter(|word| !STOP_WORDS.contains(&word.as_str()))
 }
 
 impl<'a, 'b> PathIndex<'a, 'b> {

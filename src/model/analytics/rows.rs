@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
 /// Reads multi-line text.
-fn deserialize_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
+fn deserialize_multiline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
     Ok(CleanText::block(&String::deserialize(deserializer)?))
 }
 
 /// Reads multi-line text, or null.
-fn deserialize_optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
+fn deserialize_optional_multiline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.map(|text| CleanText::block(&text)))
 }
 
@@ -43,7 +43,7 @@ impl Search {
     }
 
     /// Returns how many of the searches ended with a click on a result; `None` if that is unknown.
-    pub fn hits_with_click(&self) -> Option<ViewCount> {
+    pub fn searches_with_click(&self) -> Option<ViewCount> {
         let clicked = self.hits.value()?.as_f64() * self.click_rate.value()?.as_f64();
         Count::from_f64(clicked.round())?.value()
     }
@@ -112,7 +112,7 @@ pub struct Feedback {
     pub id: CleanText,
     pub path: CleanText,
     /// What the reader wrote.
-    #[serde(deserialize_with = "deserialize_optional_block")]
+    #[serde(deserialize_with = "deserialize_optional_multiline")]
     pub comment: Option<CleanText>,
     #[serde(with = "time_format")]
     pub created_at: Option<Time>,
@@ -122,7 +122,7 @@ pub struct Feedback {
     /// The reader's vote; `None` for feedback about a code example.
     pub helpful: Option<bool>,
     /// The code example that the feedback is about.
-    #[serde(deserialize_with = "deserialize_optional_block")]
+    #[serde(deserialize_with = "deserialize_optional_multiline")]
     pub code: Option<CleanText>,
     /// The file name of the code example.
     pub filename: Option<CleanText>,
@@ -174,7 +174,7 @@ pub struct Question {
     #[serde(rename = "timestamp", with = "time_format")]
     pub asked_at: Option<Time>,
     pub query: CleanText,
-    #[serde(deserialize_with = "deserialize_block")]
+    #[serde(deserialize_with = "deserialize_multiline")]
     pub response: CleanText,
     /// Whether the assistant asked the reader a question in return instead of answering.
     #[serde(rename = "responseType", with = "response_type")]

@@ -1,7 +1,7 @@
 //! The numbers of a page in the reports of a range. They are stored when a job about the page is started, and compared
 //! with the numbers after the job.
 
-use super::needs_work::{LoadedReports, NeedsWork, ProblemSignal};
+use super::needs_work::{LoadedReports, NeedsWorkRanking, ProblemSignal};
 use super::page_path;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -30,7 +30,7 @@ impl SignalSnapshot {
     /// row about the page.
     pub fn for_page(
         reports: LoadedReports<'_>,
-        needs_work: &NeedsWork,
+        needs_work: &NeedsWorkRanking,
         path: &CleanText,
         range: DateRange,
     ) -> Option<Self> {
@@ -39,7 +39,7 @@ impl SignalSnapshot {
         let page = needs_work.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
         let partial = reports.partial();
         let value = |signal: ProblemSignal| {
-            let is_partial = signal.report().is_some_and(|kind| partial.kinds.contains(&kind));
+            let is_partial = signal.report_kind().is_some_and(|kind| partial.kinds.contains(&kind));
             let is_known = match signal {
                 // A page has one row with all of its votes, so even a partial report with this row has the number.
                 ProblemSignal::ThumbsDown => {
@@ -88,7 +88,7 @@ impl JobSnapshots {
 
     /// Returns the signals that can't be compared yet: at least one page has a number for the signal from the start of
     /// the job, but no number for it from this range after the job.
-    pub fn missing_after(&self, range: DateRange) -> Vec<ProblemSignal> {
+    pub fn signals_missing_after(&self, range: DateRange) -> Vec<ProblemSignal> {
         let lacks = |page: &SignalSnapshot, signal| {
             let after = self.after(&page.path, range).and_then(|after| after.value(signal));
             page.value(signal).is_some() && after.is_none()
@@ -99,7 +99,7 @@ impl JobSnapshots {
 
     /// Adds the numbers of a page after the job. They replace stored numbers of another range; of the same range, only
     /// numbers that are not stored yet are added. Returns whether anything was changed.
-    pub fn add_after(&mut self, page: SignalSnapshot) -> bool {
+    pub fn add_snapshot_after_job(&mut self, page: SignalSnapshot) -> bool {
         let Some(known) = self.after.iter_mut().find(|known| known.path == page.path) else {
             self.after.push(page);
             return true;
@@ -135,7 +135,7 @@ mod tests {
         };
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
-            let found = NeedsWork::compute(reports, &SignalWeights::default());
+            let found = NeedsWorkRanking::compute(reports, &SignalWeights::default());
             let snapshot = SignalSnapshot::for_page(reports, &found, &CleanText::line(path), range)?;
             assert_eq!(snapshot.value(ProblemSignal::OpenComments), None);
             snapshot.value(ProblemSignal::ThumbsDown)

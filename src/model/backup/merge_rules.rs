@@ -13,19 +13,19 @@ use chrono::TimeDelta;
 use std::mem::discriminant;
 
 /// The reason shown for an imported prompt that was `Queued` when it was exported and becomes `Unconfirmed`.
-const QUEUED_ELSEWHERE: &str =
+const QUEUED_ELSEWHERE_REASON: &str =
     "it was waiting to be sent where it was exported, and may have been sent from there since";
 /// The reason shown for an imported prompt that was `Sending` when it was exported and becomes `Unconfirmed`.
-const SENDING_ELSEWHERE: &str =
+const SENDING_ELSEWHERE_REASON: &str =
     "it was being sent when it was exported, so the service may or may not have carried it out";
 
 /// Returns the delivery state for a newly imported prompt. A prompt that the exporting computer was sending or may
 /// still send becomes unconfirmed, so that this computer sends it only if the user decides so.
 #[must_use]
-pub fn imported_delivery(imported: &Delivery) -> Delivery {
+pub fn delivery_after_import(imported: &Delivery) -> Delivery {
     match imported {
-        Delivery::Queued { .. } => Delivery::Unconfirmed(CleanText::line(QUEUED_ELSEWHERE)),
-        Delivery::Sending => Delivery::Unconfirmed(CleanText::line(SENDING_ELSEWHERE)),
+        Delivery::Queued { .. } => Delivery::Unconfirmed(CleanText::line(QUEUED_ELSEWHERE_REASON)),
+        Delivery::Sending => Delivery::Unconfirmed(CleanText::line(SENDING_ELSEWHERE_REASON)),
         settled => settled.clone(),
     }
 }
@@ -72,7 +72,7 @@ fn new_state(stored: &Prompt, imported: &PromptRecord, stored_is_copy: bool) -> 
         (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => was_sent_later,
         _ => false,
     };
-    is_replaced.then(|| imported_delivery(&imported.delivery))
+    is_replaced.then(|| delivery_after_import(&imported.delivery))
 }
 
 /// Merges the service's data about a job into the job `stored`: all of it if `imported` has the later response of the
@@ -125,8 +125,8 @@ pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
 /// Returns when the service last responded about the job, or when it last accepted a prompt if there is no such
 /// response yet.
 #[must_use]
-pub fn last_response_at(row: &Job) -> Time {
-    row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
+pub fn last_response_at(job: &Job) -> Time {
+    job.local.checked_at.unwrap_or_else(|| job.last_accepted_at())
 }
 
 /// Merges the tags, the title and the note that the user wrote on another computer into the job `stored`. Missing tags

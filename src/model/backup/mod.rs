@@ -51,7 +51,7 @@ pub struct JobRecord {
     pub scope: Scope,
     /// The job. Its key, revision, queue position and undelivered prompt have no meaning here; the importing store sets
     /// them.
-    pub row: Job,
+    pub job: Job,
     /// The prompts, in the order of the thread.
     pub prompts: Vec<PromptRecord>,
     pub events: Vec<JobEvent>,
@@ -140,7 +140,7 @@ impl JobRecord {
     pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
         let first = first.map(|first| prompt_title(&first.text)).filter(|title| !title.is_empty());
-        first.or_else(|| self.row.id.as_ref().map(JobId::to_clean_text)).unwrap_or_default()
+        first.or_else(|| self.job.id.as_ref().map(JobId::to_clean_text)).unwrap_or_default()
     }
 }
 

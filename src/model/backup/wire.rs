@@ -190,32 +190,32 @@ impl From<&super::BackupLine> for WireLine {
 }
 
 fn wire_job(record: &JobRecord) -> WireJob {
-    let (row, moment) = (&record.row, |time: Option<Time>| time.map(JsonTime));
+    let (job, moment) = (&record.job, |time: Option<Time>| time.map(JsonTime));
     WireJob {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
-        id: row.id.as_ref().map(|id| id.as_str().to_owned()),
-        created_at: moment(Some(row.created_at)),
-        remote: row.remote.clone(),
-        pull_request: row.pull_request.clone().map(|state| {
-            let url = row.pr_url().map(|url| url.to_string());
-            WirePullRequest { number: row.pr_number(), url, state }
+        id: job.id.as_ref().map(|id| id.as_str().to_owned()),
+        created_at: moment(Some(job.created_at)),
+        remote: job.remote.clone(),
+        pull_request: job.pull_request.clone().map(|state| {
+            let url = job.pr_url().map(|url| url.to_string());
+            WirePullRequest { number: job.pr_number(), url, state }
         }),
-        title: Some(row.local.title.to_string()),
-        named: row.local.has_custom_title,
-        tags: texts(&row.local.tags),
-        note: optional_string(row.local.note.as_ref()),
-        pages: texts(&row.local.pages),
-        started_at: moment(Some(row.local.started_at)),
-        finished_at: moment(row.local.finished_at),
-        changed_at: moment(Some(row.local.changed_at)),
-        checked_at: moment(row.local.checked_at),
-        viewed_at: moment(row.local.viewed_at),
-        handled_at: Some(moment(row.local.handled_at)),
-        followed_up_at: moment(row.local.followed_up_at),
-        gone: row.local.gone,
-        gone_at: moment(row.local.gone_at),
-        dismissed: row.local.dismissed,
+        title: Some(job.local.title.to_string()),
+        named: job.local.has_custom_title,
+        tags: texts(&job.local.tags),
+        note: optional_string(job.local.note.as_ref()),
+        pages: texts(&job.local.pages),
+        started_at: moment(Some(job.local.started_at)),
+        finished_at: moment(job.local.finished_at),
+        changed_at: moment(Some(job.local.changed_at)),
+        checked_at: moment(job.local.checked_at),
+        viewed_at: moment(job.local.viewed_at),
+        handled_at: Some(moment(job.local.handled_at)),
+        followed_up_at: moment(job.local.followed_up_at),
+        gone: job.local.gone,
+        gone_at: moment(job.local.gone_at),
+        dismissed: job.local.dismissed,
         prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
         draft: record.draft.as_ref().map(wire_draft_text),
@@ -349,12 +349,12 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         dismissed: line.dismissed,
         ..job.local
     };
-    let row = Job { id, remote: line.remote, pull_request: line.pull_request.map(|wire| wire.state), local, ..job };
+    let job = Job { id, remote: line.remote, pull_request: line.pull_request.map(|wire| wire.state), local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
     let pages = |lines: &[WireSignals]| lines.iter().filter_map(parse_signals).collect();
     let signals = JobSnapshots { before: pages(&line.signals_before), after: pages(&line.signals_after) };
-    Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft, signals })
+    Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, job, prompts, events, draft, signals })
 }
 
 fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, LineError> {

@@ -181,10 +181,10 @@ impl UnfinishedFile {
 }
 
 /// The line number at which a hunk starts in one version, and how many lines the hunk has in this version.
-type LineRange = (u32, u32);
+type StartAndLineCount = (u32, u32);
 
 /// Parses `@@ -10,3 +12,4 @@ section`: the ranges of both versions, and the section.
-fn parse_hunk_header(line: &str) -> Option<(LineRange, LineRange, &str)> {
+fn parse_hunk_header(line: &str) -> Option<(StartAndLineCount, StartAndLineCount, &str)> {
     let (ranges, section) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |text: &str| match text.split_once(',') {

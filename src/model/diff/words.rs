@@ -5,16 +5,16 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Longer lines are not compared word by word, because that takes quadratic time.
-const MAX_WORDS: usize = 1000;
-const MAX_BYTES: usize = 8 * 1024;
+const MAX_LINE_WORDS: usize = 1000;
+const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// Longer runs of lines are not compared with each other.
-const MAX_LINES: usize = 2000;
+const MAX_COMPARED_LINES: usize = 2000;
 
 /// Returns the positions (in `old`, in `new`) of the texts that a diff of the two lists leaves unchanged, in ascending
-/// order. Returns none if a list has more than [`MAX_LINES`] texts.
+/// order. Returns none if a list has more than [`MAX_COMPARED_LINES`] texts.
 pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
-    if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_LINES {
+    if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_COMPARED_LINES {
         return Vec::new();
     }
     let operations = capture_diff_slices(Algorithm::Myers, old, new).into_iter();
@@ -25,11 +25,11 @@ pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)>
 /// Returns the changed byte ranges of the old and of the new line. Both lists are empty if a line is very long, or if
 /// the lines have so little in common that highlighting words would not help.
 pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    if old.len().max(new.len()) > MAX_BYTES {
+    if old.len().max(new.len()) > MAX_LINE_BYTES {
         return Default::default();
     }
     let (old_words, new_words) = (words(old), words(new));
-    if old_words.len().max(new_words.len()) > MAX_WORDS {
+    if old_words.len().max(new_words.len()) > MAX_LINE_WORDS {
         return Default::default();
     }
     let old_texts: Vec<&str> = old_words.iter().map(|(_, word)| *word).collect();

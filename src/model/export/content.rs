@@ -23,9 +23,9 @@ pub enum PreviousViews<'a> {
 pub struct ExportedPage<'a> {
     pub path: &'a str,
     /// The views in the exported range; `None` if only a compared range lists the page.
-    pub current: Option<&'a Counts>,
+    pub counts: Option<&'a Counts>,
     /// The views in the compared days of the exported range; `None` if the page isn't listed for these days.
-    pub compared: Option<&'a Counts>,
+    pub compared_days_counts: Option<&'a Counts>,
     /// The views in the previous range.
     pub previous: PreviousViews<'a>,
 }
@@ -104,15 +104,15 @@ impl<'a> ExportContent<'a> {
                     let previous = previous.get(path).map_or(missing, |counts| PreviousViews::Counts(counts));
                     ExportedPage {
                         path,
-                        current: listed.get(path).copied(),
-                        compared: current.get(path).copied(),
+                        counts: listed.get(path).copied(),
+                        compared_days_counts: current.get(path).copied(),
                         previous,
                     }
                 };
                 pages.map(compared).collect()
             }
         };
-        let shown = pages.iter().filter(|page| page.current.is_some()).count();
+        let shown = pages.iter().filter(|page| page.counts.is_some()).count();
         Self {
             range: report.range,
             totals: &report.totals,
@@ -146,7 +146,7 @@ impl<'a> ExportContent<'a> {
 
     /// Whether the visitors of any page are known. Only then are visitors exported.
     pub(super) fn has_visitors(&self) -> bool {
-        self.pages.iter().filter_map(|page| page.current).any(|counts| counts.visitors.is_some())
+        self.pages.iter().filter_map(|page| page.counts).any(|counts| counts.visitors.is_some())
     }
 
     /// Whether the export contains all pages of the range.
@@ -167,8 +167,8 @@ impl<'a> ExportContent<'a> {
 fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),
-        current: Some(&row.counts),
-        compared: Some(&row.counts),
+        counts: Some(&row.counts),
+        compared_days_counts: Some(&row.counts),
         previous: PreviousViews::Unknown,
     }
 }
@@ -178,7 +178,7 @@ fn counts_by_path(report: &Report) -> HashMap<&str, &Counts> {
 }
 
 /// Returns the count as received, or an empty text if it is missing.
-pub fn format_received(count: &Count) -> String {
+pub fn format_as_received(count: &Count) -> String {
     match count {
         Count::Known(n) => n.to_string(),
         Count::Fraction(n) => n.to_string(),
@@ -206,7 +206,7 @@ impl PagePresence {
 
 /// Returns whether a page is new or gone, or `None` if both ranges list it or if this is unknown.
 pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
-    match (page.compared, page.previous) {
+    match (page.compared_days_counts, page.previous) {
         (Some(_), PreviousViews::New) => Some(PagePresence::New),
         (None, PreviousViews::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
@@ -217,7 +217,7 @@ pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
 /// previous range, and a page that is gone as 0 in the current range. Returns `None` if the current or the previous
 /// total is unknown.
 pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
-    let current = page.compared.map(|counts| counts.total.value().map(|views| ranges.scale_current(views)));
+    let current = page.compared_days_counts.map(|counts| counts.total.value().map(|views| ranges.scale_current(views)));
     let previous = |counts: &Counts| counts.total.value().map(|views| ranges.scale_previous(views));
     match (current, page.previous) {
         (Some(current), PreviousViews::New) => current,
@@ -228,6 +228,6 @@ pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -
 }
 
 /// Formats the AI share (AI views divided by human + AI views, 0 to 1) with four decimals; empty if it is unknown.
-pub(super) fn share_text(counts: &Counts) -> String {
+pub(super) fn ai_share_text(counts: &Counts) -> String {
     counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default()
 }

@@ -3,8 +3,8 @@
 
 use super::ExportError;
 use super::content::{
-    ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received, page_presence,
-    share_text,
+    ExportContent, ExportedPage, PagePresence, PreviousViews, ai_share_text, change_in_total, format_as_received,
+    page_presence,
 };
 use crate::model::views::Counts;
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
@@ -30,15 +30,16 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
     }
     let record = |page: &ExportedPage<'_>| {
         let mut cells = vec![guard_formulas(page.path)];
-        cells.extend(csv_numbers(page.current));
-        cells.push(page.current.map(share_text).unwrap_or_default());
+        cells.extend(csv_numbers(page.counts));
+        cells.push(page.counts.map(ai_share_text).unwrap_or_default());
         let visitors = |counts: Option<&Counts>| {
             let cells = csv_numbers(counts.and_then(|counts| counts.visitors.as_deref()));
             cells.into_iter().filter(|_| has_visitors).collect::<Vec<_>>()
         };
-        cells.extend(visitors(page.current));
+        cells.extend(visitors(page.counts));
         if let Some(compared) = content.comparison {
-            cells.extend(content.complete_days_comparison().iter().flat_map(|_| csv_numbers(page.compared)));
+            cells
+                .extend(content.complete_days_comparison().iter().flat_map(|_| csv_numbers(page.compared_days_counts)));
             let previous = match page.previous {
                 PreviousViews::Counts(counts) => Some(counts),
                 PreviousViews::New | PreviousViews::Unknown => None,
@@ -73,12 +74,12 @@ pub(in crate::model) fn csv_text(
 
 fn csv_numbers(counts: Option<&Counts>) -> [String; 3] {
     let Some(counts) = counts else { return Default::default() };
-    [&counts.human, &counts.ai, &counts.total].map(|count| guard_unless_number(format_received(count)))
+    [&counts.human, &counts.ai, &counts.total].map(|count| guard_formulas_unless_number(format_as_received(count)))
 }
 
 /// Returns a number unchanged, and any other text with its formulas guarded.
 #[must_use]
-pub fn guard_unless_number(text: String) -> String {
+pub fn guard_formulas_unless_number(text: String) -> String {
     if is_spreadsheet_number(&text) { text } else { guard_formulas(&text) }
 }
 
@@ -190,7 +191,7 @@ mod tests {
             let totals = counts(1, 1);
             let current = report(CURRENT, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, current: Some(counts), compared: Some(counts), previous: PreviousViews::Unknown }).collect();
+            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, counts: Some(counts), compared_days_counts: Some(counts), previous: PreviousViews::Unknown }).collect();
             let content = ExportContent { pages: lines, totals: &totals, ..ExportContent::from_report(&current, None) };
             let read = read(&ExportFormat::Csv.write(&content).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);

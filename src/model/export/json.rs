@@ -9,7 +9,7 @@
 
 use super::ExportError;
 use super::content::{
-    ExportContent, ExportedComparison, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received,
+    ExportContent, ExportedComparison, ExportedPage, PagePresence, PreviousViews, change_in_total, format_as_received,
     page_presence,
 };
 use crate::model::period::DateRange;
@@ -87,7 +87,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
         serialize_escaped(&totals)?
     );
     // Without a comparison, pages that have no counts in the exported range are left out.
-    let pages = content.pages.iter().filter(|page| page.current.is_some() || compared_with.is_some());
+    let pages = content.pages.iter().filter(|page| page.counts.is_some() || compared_with.is_some());
     for (n, page) in pages.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
         out.push_str(&serialize_escaped(&json_page(page, content)?)?);
@@ -107,11 +107,11 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
 
 fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::new);
-    let counts = numbers(page.current)?;
+    let counts = numbers(page.counts)?;
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
         return Ok(JsonPage { path: page.path, counts, comparison: None });
     };
-    let complete_days = content.complete_days_comparison().map(|_| numbers(page.compared)).transpose()?;
+    let complete_days = content.complete_days_comparison().map(|_| numbers(page.compared_days_counts)).transpose()?;
     let before = match page.previous {
         PreviousViews::Counts(counts) => Some(JsonCounts::new(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
@@ -148,10 +148,10 @@ fn serialize_escaped(value: &impl Serialize) -> Result<String, ExportError> {
 fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
-        Count::Known(_) | Count::Fraction(_) => format_received(count),
+        Count::Known(_) | Count::Fraction(_) => format_as_received(count),
         // A JSON number that is too large for a count is stored as text, and exported as the number that was received.
         // A text such as `12` fits into a count, so it was received as a JSON string, and is exported as one below.
-        Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
+        Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_json_number(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }
         Count::Other(odd) => serialize_escaped(&odd.as_str())?,
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(odd("99999999999999999999"), "99999999999999999999");
         assert_eq!(odd("1.5"), "\"1.5\"", "received as text");
         for (literal, written) in [("1.5", "1.5"), ("12.0", "12"), ("-2.50", "-2.5"), ("1.5e-9", "1.5e-9")] {
-            assert_eq!(number(Count::from_literal(literal).expect("a number")), written);
+            assert_eq!(number(Count::from_json_number(literal).expect("a number")), written);
         }
         assert_eq!(odd("1e99"), "1e99");
         assert_eq!(odd("1e999"), "\"1e999\"", "no parser accepts such a number");

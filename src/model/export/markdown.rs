@@ -1,7 +1,7 @@
 //! Writes page views as Markdown for pull requests and chats: the range, the site's totals, then a table of pages.
 
 use super::content::{
-    ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received, page_presence,
+    ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_as_received, page_presence,
 };
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::{Count, Counts, ViewCount};
@@ -54,7 +54,7 @@ fn markdown_totals(counts: &Counts) -> String {
 
 /// Returns the count as received, or `?` if it is missing.
 fn count_text(count: &Count) -> String {
-    if *count == Count::Missing { "?".to_owned() } else { format_received(count) }
+    if *count == Count::Missing { "?".to_owned() } else { format_as_received(count) }
 }
 
 fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String {
@@ -63,14 +63,14 @@ fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
         [count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total), share]
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
-    let mut numbers = page.current.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
+    let mut numbers = page.counts.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if content.has_visitors() {
-        let visitors = page.current.and_then(|counts| counts.visitors.as_deref());
+        let visitors = page.counts.and_then(|counts| counts.visitors.as_deref());
         numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| count_text(&visitors.total)));
     }
     if let Some(compared) = content.comparison {
         if content.complete_days_comparison().is_some() {
-            numbers.push(page.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
+            numbers.push(page.compared_days_counts.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
         }
         numbers.push(match page.previous {
             PreviousViews::Counts(counts) => count_text(&counts.total),
@@ -163,7 +163,7 @@ mod tests {
         fn every_page_is_one_row_with_the_same_number_of_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
             let current = report(CURRENT, &[], true);
-            let lines = paths.iter().map(|path| ExportedPage { path, current: Some(&counts), compared: Some(&counts), previous: PreviousViews::Unknown }).collect();
+            let lines = paths.iter().map(|path| ExportedPage { path, counts: Some(&counts), compared_days_counts: Some(&counts), previous: PreviousViews::Unknown }).collect();
             let text = to_markdown(&ExportContent { pages: lines, ..ExportContent::from_report(&current, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);

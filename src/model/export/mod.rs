@@ -8,16 +8,16 @@ mod csv;
 mod json;
 mod markdown;
 
-pub use content::{ExportContent, ExportedComparison, ExportedPage, PreviousViews, format_received};
+pub use content::{ExportContent, ExportedComparison, ExportedPage, PreviousViews, format_as_received};
 pub(super) use csv::csv_text;
-pub use csv::{guard_formulas, guard_unless_number};
+pub use csv::{guard_formulas, guard_formulas_unless_number};
 pub(super) use markdown::escape_markdown;
 
 use super::period::DateRange;
 
 /// Maximum size in bytes of a text that is copied through the terminal. A larger text would be longer than 100,000
 /// characters in base64, which some terminals reject.
-pub const MAX_COPY_BYTES: usize = 74_994;
+pub const MAX_TERMINAL_COPY_BYTES: usize = 74_994;
 
 #[derive(Debug, thiserror::Error)]
 #[error("The export could not be written: {0}.")]
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn every_format_writes_fractions_as_received_and_whole_numbers_without_a_point() {
         let counts = |literals: [&str; 3]| {
-            let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
+            let [human, ai, total] = literals.map(|literal| Count::from_json_number(literal).expect("a number"));
             Counts::new(human, ai, total)
         };
         let row = |literals| vec![PageRow { path: CleanText::line("/a"), counts: counts(literals) }];

@@ -78,10 +78,11 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<EnteredPeriod, Rang
                 let period = Period::last_days(days, today);
                 return Ok(EnteredPeriod { preset: period.preset(today), ..cut_future(period, today)? });
             }
-            None => parse_end(word, today)?,
+            None => parse_date_word(word, today)?,
         },
         [from, to] => {
-            let (from, to) = (parse_end(from, today)?.all_days().from(), parse_end(to, today)?.all_days().to());
+            let (from, to) =
+                (parse_date_word(from, today)?.all_days().from(), parse_date_word(to, today)?.all_days().to());
             Period::from_range(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
         }
         [_, _, more, ..] => return Err(RangeError::TooManyWords(shorten_word(more))),
@@ -119,7 +120,7 @@ fn parse_days(word: &str) -> Result<Option<u32>, RangeError> {
 }
 
 /// Parses a complete range in one word, or one end of a range: a day, week, month or quarter.
-fn parse_end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
+fn parse_date_word(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
     let parts: Vec<&str> = word.split('-').collect();
     match parts.as_slice() {
         ["today"] => Ok(one_day(today)),

@@ -142,7 +142,7 @@ impl SetupForm {
     }
 
     /// Returns the fields with a default value, which only some users need.
-    pub fn more_fields(&self) -> Vec<SetupField> {
+    pub fn optional_fields(&self) -> Vec<SetupField> {
         let name = (self.purpose == SetupPurpose::FirstProfile).then_some(SetupField::Name);
         let fields = [SetupField::Source, SetupField::BaseUrl, SetupField::Organization, SetupField::CaFile];
         fields.into_iter().chain(name).collect()
@@ -223,7 +223,7 @@ impl SetupForm {
     }
 
     /// Whether the chosen source can provide a key. Only an unset environment variable can't.
-    pub fn source_can_have_key(&self) -> bool {
+    pub fn source_can_provide_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.is_key_variable_set()
     }
 
@@ -249,7 +249,7 @@ impl SetupForm {
     }
 
     /// Returns the first required field that is empty.
-    pub fn first_missing(&self) -> Option<SetupField> {
+    pub fn first_missing_field(&self) -> Option<SetupField> {
         self.main_fields().into_iter().find(|field| self.missing_message(*field).is_some())
     }
 

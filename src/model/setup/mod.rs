@@ -114,7 +114,7 @@ impl SetupProblem {
 }
 
 /// Whether a text contains the prefix of an API key and therefore must not be shown.
-pub fn looks_like_key(text: &str) -> bool {
+pub fn contains_key_prefix(text: &str) -> bool {
     text.to_ascii_lowercase().contains("mint_")
 }
 

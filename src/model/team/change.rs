@@ -2,7 +2,7 @@
 
 use super::{Observation, ServiceField, SharedJob, SharedPullRequest, SharedValue};
 use crate::model::Time;
-use crate::model::job::{Job, PullRequestEnder};
+use crate::model::job::{Job, PullRequestEndedBy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ impl JobChange {
     /// pull request if the user of this computer did and `team_state`, the team's state of the job, names nobody yet.
     pub fn add_member_name(&mut self, job: &Job, team_state: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
-        let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && team_state.pr_ended_by.is_none();
+        let has_ended_pr = has_ended_pr == Some(&PullRequestEndedBy::User) && team_state.pr_ended_by.is_none();
         self.dismissed_by = (self.dismissed == Some(true)).then(|| name.to_owned());
         self.pr_ended_by = has_ended_pr.then(|| name.to_owned());
     }

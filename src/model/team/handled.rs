@@ -1,11 +1,11 @@
 //! Recognizes that another member of the team handled a job that needed the user.
 
-use crate::model::job::{Job, JobGroup, PullRequestEnder};
+use crate::model::job::{Job, JobGroup, PullRequestEndedBy};
 use crate::model::pull_request::PullRequestFact;
 use crate::model::text::CleanText;
 
 /// The maximum number of characters of a job's title in the sentence of [`handled_by_member`].
-const MAX_TITLE_CHARS: usize = 80;
+const MAX_QUOTED_TITLE_CHARS: usize = 80;
 
 /// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing
 /// it, or by merging or closing its pull request with docdeck. Returns `None` if the job was not in this group or still
@@ -26,11 +26,11 @@ pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
         _ => None,
     };
     let ended = match &team.pr_ended_by {
-        Some(PullRequestEnder::Member(name)) if !knew_end => verb.map(|verb| (name, verb)),
+        Some(PullRequestEndedBy::Member(name)) if !knew_end => verb.map(|verb| (name, verb)),
         _ => None,
     };
     let (name, verb) = dismissed.or(followed_up).or(ended)?;
-    let title = CleanText::title(after.local.title.as_str(), MAX_TITLE_CHARS);
+    let title = CleanText::title(after.local.title.as_str(), MAX_QUOTED_TITLE_CHARS);
     Some(CleanText::line(&format!("{name} {verb} “{title}”")))
 }
 
@@ -90,18 +90,18 @@ mod tests {
         before.remote.status = Some(Status::Completed);
         before.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         before.pull_request = Some(Box::new(open_pull_request(at(0))));
-        let ended = |by: PullRequestEnder, state: PullRequestState| {
+        let ended = |by: PullRequestEndedBy, state: PullRequestState| {
             let pr_ended_by = Some(by);
             let mut after = with_activity(before.clone(), TeamActivity { pr_ended_by, ..TeamActivity::default() });
             after.pull_request = Some(Box::new(PullRequest { state, ..open_pull_request(at(0)) }));
             after
         };
-        let ana = PullRequestEnder::Member(CleanText::line("ana"));
+        let ana = PullRequestEndedBy::Member(CleanText::line("ana"));
         let merged = ended(ana.clone(), PullRequestState::Merged);
         assert_eq!(text(&before, &merged).as_deref(), Some("ana merged “Fix SSO page”"));
         let closed = ended(ana, PullRequestState::Closed);
         assert_eq!(text(&before, &closed).as_deref(), Some("ana closed the pull request of “Fix SSO page”"));
-        assert_eq!(text(&before, &ended(PullRequestEnder::User, PullRequestState::Merged)), None);
+        assert_eq!(text(&before, &ended(PullRequestEndedBy::User, PullRequestState::Merged)), None);
     }
 
     #[test]

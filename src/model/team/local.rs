@@ -5,7 +5,7 @@ use super::{JobChange, Observation, ServiceField, SharedJob, SharedPullRequest, 
 use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response_at, merge_service_data};
 use crate::model::change::normalized_tags;
-use crate::model::job::{Job, PullRequestEnder};
+use crate::model::job::{Job, PullRequestEndedBy};
 use crate::model::prompt::{EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS};
 use crate::model::pull_request::PullRequest;
 use crate::model::remote_job::Status;
@@ -75,7 +75,7 @@ pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
 
 /// Applies the team's state `shared` to the job. Keeps the changes that were made on this computer since `base`, so
 /// that they can be sent to the team. Returns the changes of the job that the user should see in its thread.
-pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: TeamClock) -> Vec<JobEvent> {
+pub fn apply_shared_job(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: TeamClock) -> Vec<JobEvent> {
     let pending = job_change(base, job, clock);
     let before = job.remote.clone();
     if let Some(mut incoming) = incoming_job(job, shared, clock) {
@@ -105,7 +105,7 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     }
     let has_ended = job.local.team.as_ref().is_some_and(|team| team.pr_ended_by.is_some());
     if let Some(name) = shared.pr_ended_by.as_ref().filter(|_| !has_ended).and_then(member_name) {
-        job.local.team.get_or_insert_default().pr_ended_by = Some(PullRequestEnder::Member(name));
+        job.local.team.get_or_insert_default().pr_ended_by = Some(PullRequestEndedBy::Member(name));
     }
     let added = pending.tags.iter().filter(|(_, is_added)| **is_added).map(|(tag, _)| tag.as_str());
     let kept = shared.current_tags().filter(|tag| pending.tags.get(*tag) != Some(&false));

@@ -25,7 +25,7 @@ mod status;
 pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
 pub use handled::handled_by_member;
-pub use local::{TeamClock, apply_shared, job_change};
+pub use local::{TeamClock, apply_shared_job, job_change};
 pub use permission::{BOOKING_LIFETIME, TeamPermission, TeamUsage, UnreportedRequest, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
 pub use report::{
@@ -130,8 +130,8 @@ impl SharedJob {
         keep_later(&mut self.dismissed, &other.dismissed);
         keep_later(&mut self.dismissed_by, &other.dismissed_by);
         keep_later(&mut self.pr_ended_by, &other.pr_ended_by);
-        merge_registers(&mut self.service, &other.service);
-        merge_registers(&mut self.tags, &other.tags);
+        merge_shared_values(&mut self.service, &other.service);
+        merge_shared_values(&mut self.tags, &other.tags);
         if other.pull_request.as_ref().map(pull_request_order) > self.pull_request.as_ref().map(pull_request_order) {
             self.pull_request.clone_from(&other.pull_request);
         }
@@ -156,7 +156,7 @@ fn keep_later<T: Ord + Clone>(current: &mut Option<T>, received: &Option<T>) {
     }
 }
 
-fn merge_registers<K: Ord + Clone, T: Ord + Clone>(
+fn merge_shared_values<K: Ord + Clone, T: Ord + Clone>(
     current: &mut BTreeMap<K, SharedValue<T>>,
     received: &BTreeMap<K, SharedValue<T>>,
 ) {

@@ -94,7 +94,7 @@ fn read_job_record(
     key: JobKey,
     drafts: &GroupedDrafts,
 ) -> StoreResult<Option<JobRecord>> {
-    let Some(row) = job_rows::find_job(db, key)? else { return Ok(None) };
+    let Some(job) = job_rows::find_job(db, key)? else { return Ok(None) };
     let thread = prompts::read_thread(db, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.by_prompt.get(&prompt.id).cloned();
@@ -103,7 +103,7 @@ fn read_job_record(
     };
     Ok(Some(JobRecord {
         scope: scope.clone(),
-        row,
+        job,
         prompts: thread.prompts.into_iter().map(with_draft).collect(),
         events: thread.events,
         draft: drafts.by_job.get(&key).cloned(),

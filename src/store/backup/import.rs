@@ -133,7 +133,7 @@ impl<'a> BackupImport<'a> {
     /// has the id, and another row without an id has the prompt, returns the row with the prompt: [`jobs::assign_id`]
     /// later merges the row with the id into it.
     fn find_stored_job(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
-        let by_id = match &record.row.id {
+        let by_id = match &record.job.id {
             Some(id) => job_rows::find_by_id(self.tx, scope, id)?,
             None => None,
         };
@@ -156,28 +156,28 @@ impl<'a> BackupImport<'a> {
         // If the candidate and the imported job both have an id, they are different jobs: the caller has already
         // searched for a job with the imported id.
         let is_possible_match = |known: &&Candidate| {
-            !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || is_only_candidate)
+            !(known.has_id && record.job.id.is_some()) && (known.text_hash == text || is_only_candidate)
         };
         let mut edited_candidate = None;
         for candidate in candidates.iter().filter(is_possible_match) {
-            let Some(row) = job_rows::find_job(self.tx, job_rows::resolve_merged_key(self.tx, candidate.key)?)? else {
+            let Some(job) = job_rows::find_job(self.tx, job_rows::resolve_merged_key(self.tx, candidate.key)?)? else {
                 continue;
             };
-            if self.known_jobs.imported_jobs.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
+            if self.known_jobs.imported_jobs.contains(&job.key) || (job.id.is_some() && record.job.id.is_some()) {
                 continue;
             }
-            if self.has_prompt(row.key, imported)? {
-                return Ok(Some(row));
+            if self.has_prompt(job.key, imported)? {
+                return Ok(Some(job));
             }
-            edited_candidate = Some(row);
+            edited_candidate = Some(job);
         }
         // If only one stored job has a first prompt that was written at that moment, it may be the imported job even
         // if the texts differ: the text may have been edited on one of the computers.
-        let Some(row) = edited_candidate.filter(|_| is_only_candidate) else { return Ok(None) };
-        let thread = prompts::read_thread(self.tx, row.key)?;
+        let Some(job) = edited_candidate.filter(|_| is_only_candidate) else { return Ok(None) };
+        let thread = prompts::read_thread(self.tx, job.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
         let is_same = known.any(|known| merge_rules::decide_merge(known, imported) != PromptMerge::OtherPrompt);
-        Ok(is_same.then_some(row))
+        Ok(is_same.then_some(job))
     }
 
     fn has_prompt(&self, key: JobKey, imported: &PromptRecord) -> StoreResult<bool> {
@@ -188,9 +188,9 @@ impl<'a> BackupImport<'a> {
     }
 
     fn add_job(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
-        let name = if record.row.local.has_custom_title { &record.default_title() } else { &record.row.local.title };
-        let key = job_rows::insert_full_job(self.tx, scope, name, &record.row)?;
-        pages::add_pages(self.tx, key, &record.row.local.pages)?;
+        let name = if record.job.local.has_custom_title { &record.default_title() } else { &record.job.local.title };
+        let key = job_rows::insert_full_job(self.tx, scope, name, &record.job)?;
+        pages::add_pages(self.tx, key, &record.job.local.pages)?;
         pages::add_snapshots(self.tx, key, &record.signals)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
@@ -203,14 +203,14 @@ impl<'a> BackupImport<'a> {
         // `touch` updates the columns that depend on prompts. A job without an id always needs this update, because its
         // first prompt may have been discarded, which `is_settled` doesn't detect.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next() && prompt.author.is_none();
-        if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
+        if record.job.id.is_none() || !record.prompts.iter().all(is_settled) {
             job_rows::touch(self.tx, key)?;
         }
         Ok(key)
     }
 
     fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> StoreResult<()> {
-        let delivery = merge_rules::imported_delivery(&imported.delivery);
+        let delivery = merge_rules::delivery_after_import(&imported.delivery);
         self.counts.prompts_added += 1;
         self.counts.in_flight_prompts += u64::from(delivery != imported.delivery);
         // A queued prompt may already have been sent once, if it was queued again after a 429. Its copy counts as never
@@ -236,37 +236,37 @@ impl<'a> BackupImport<'a> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
 
-    fn merge_job(&mut self, row: Job, record: &JobRecord) -> StoreResult<Job> {
-        let (tx, mut row) = (self.tx, row);
+    fn merge_job(&mut self, job: Job, record: &JobRecord) -> StoreResult<Job> {
+        let (tx, mut job) = (self.tx, job);
         let mut changed = false;
-        if let (None, Some(id)) = (&row.id, &record.row.id) {
-            jobs::assign_id(tx, &mut row, id)?;
-            row.local.dismissed = record.row.local.dismissed;
+        if let (None, Some(id)) = (&job.id, &record.job.id) {
+            jobs::assign_id(tx, &mut job, id)?;
+            job.local.dismissed = record.job.local.dismissed;
             changed = true;
         }
-        changed |= merge_rules::merge_service_data(&mut row, &record.row);
-        let (has_new_texts, has_skipped) = merge_rules::merge_user_texts(&mut row, &record.row);
+        changed |= merge_rules::merge_service_data(&mut job, &record.job);
+        let (has_new_texts, has_skipped) = merge_rules::merge_user_texts(&mut job, &record.job);
         self.counts.labels_skipped += u64::from(has_skipped);
         if has_new_texts {
-            labels::write_labels(tx, &row)?;
+            labels::write_labels(tx, &job)?;
         }
-        changed |= has_new_texts | pages::add_pages(tx, row.key, &record.row.local.pages)?;
-        pages::add_snapshots(tx, row.key, &record.signals)?;
-        let thread = prompts::read_thread(tx, row.key)?;
-        changed |= self.merge_prompts(row.key, &thread.prompts, &record.prompts)?;
+        changed |= has_new_texts | pages::add_pages(tx, job.key, &record.job.local.pages)?;
+        pages::add_snapshots(tx, job.key, &record.signals)?;
+        let thread = prompts::read_thread(tx, job.key)?;
+        changed |= self.merge_prompts(job.key, &thread.prompts, &record.prompts)?;
         let events = merge_rules::new_events(&thread.events, &record.events);
-        job_rows::insert_events(tx, row.key, &events)?;
+        job_rows::insert_events(tx, job.key, &events)?;
         changed |= !events.is_empty();
         if let Some(draft) = &record.draft {
-            let scope = job_rows::job_scope_id(tx, row.key)?;
-            changed |= self.add_draft(scope, DraftTarget::FollowUp(row.key), draft, &[])?;
+            let scope = job_rows::job_scope_id(tx, job.key)?;
+            changed |= self.add_draft(scope, DraftTarget::FollowUp(job.key), draft, &[])?;
         }
         if changed {
             self.counts.jobs_changed += 1;
-            return job_rows::update_job(tx, &row);
+            return job_rows::update_job(tx, &job);
         }
         self.counts.jobs_unchanged += 1;
-        Ok(row)
+        Ok(job)
     }
 
     fn merge_prompts(&mut self, key: JobKey, known: &[Prompt], imported: &[PromptRecord]) -> StoreResult<bool> {

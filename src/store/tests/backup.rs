@@ -516,7 +516,7 @@ prop_compose! {
         row.local.tags = tags.iter().map(|tag| line(tag)).collect();
         let prompts = std::iter::once(create).chain(follow_ups).collect();
         let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
-        JobRecord { scope: scope(), row, prompts, events, draft, signals: JobSnapshots::default() }
+        JobRecord { scope: scope(), job: row, prompts, events, draft, signals: JobSnapshots::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::change::LocalChange;
-use crate::model::job::{InitialRows, JobGroup};
+use crate::model::job::{FirstJobs, JobGroup};
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::pull_request::tests::open_pull_request;
@@ -357,14 +357,14 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
     for limit in [1, 40, 700, 4_000] {
         let first = store.first_jobs(&scope(), limit).await.expect("read");
         let expected: Vec<JobKey> = all.iter().take(limit as usize).map(|row| row.key).collect();
-        assert!(first.rows.iter().map(|row| row.key).eq(expected), "the first {limit}");
+        assert!(first.jobs.iter().map(|row| row.key).eq(expected), "the first {limit}");
         assert_eq!((first.group_counts, first.working_count), (group_counts, working));
     }
 }
 
 #[tokio::test]
 async fn an_empty_store_has_no_first_rows() {
-    assert_eq!(memory_store().first_jobs(&scope(), 10).await.expect("read"), InitialRows::default());
+    assert_eq!(memory_store().first_jobs(&scope(), 10).await.expect("read"), FirstJobs::default());
 }
 
 #[tokio::test]
@@ -399,7 +399,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
     assert_eq!((row.group(), row.local.handled_at), (JobGroup::Done, Some(at(30))));
     let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(40)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
-    let row = store.change_one_job(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
+    let row = store.change_one_job(key, LocalChange::RestoreHandledAt(Some(at(40))), at(50)).await;
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.permit(prompt, at(61)).await;
@@ -417,7 +417,7 @@ async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
     let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
-    assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
+    assert_eq!(discarded.jobs[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
     store.permit(prompt, at(23)).await;
     let row = store.accept(prompt, response("j1", Status::Failed), at(24)).await;

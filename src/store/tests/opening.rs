@@ -327,8 +327,8 @@ async fn calls_made_while_the_file_is_opened_run_afterwards() {
     let (_, row) = store.new_job("Fix it", at(1)).await;
     store.close().await;
     let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
-    let rows = store.first_jobs(&scope(), 10).await.expect("rows");
-    assert_eq!((rows.rows, rows.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
+    let jobs = store.first_jobs(&scope(), 10).await.expect("jobs");
+    assert_eq!((jobs.jobs, jobs.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
     let opened = opening.wait().await.expect("opened");
     assert!(opened.damaged_file.is_none() && !opened.is_read_only);
     assert!(store.check_writable().await.expect("checked"));

@@ -1,6 +1,6 @@
 use super::reports::{counts, part, range, views_response, week};
 use super::*;
-use crate::model::impact::{PagePeriod, PageViewsState};
+use crate::model::impact::{PageViewsInRange, PageViewsState};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewsQuery};
@@ -47,7 +47,7 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
     assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(5, 1), 8));
     assert_eq!(store.views_of_page("/b", week()).await, known_views(counts(1, 1), 7));
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
-    assert_eq!(periods, [PagePeriod { range: week(), views: Timed { value: counts(5, 1), as_of: at(8) } }]);
+    assert_eq!(periods, [PageViewsInRange { range: week(), views: Timed { value: counts(5, 1), as_of: at(8) } }]);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
     store.add_part(part(1, views_response(&[("/a", counts(50, 1))], 99), false, 8)).await;
     let gone = range("2026-08-01", "2026-08-31");
     store.add_part(of(gone, part(1, views_response(&[("/b", counts(1, 1))], 99), true, 5))).await;
-    let period = |range, value, seconds| PagePeriod { range, views: Timed { value, as_of: at(seconds) } };
+    let period = |range, value, seconds| PageViewsInRange { range, views: Timed { value, as_of: at(seconds) } };
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     let expected =
         [period(week(), counts(50, 1), 8), period(october, counts(40, 1), 5), period(september, counts(31, 1), 7)];

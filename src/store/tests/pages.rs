@@ -121,18 +121,18 @@ async fn signal_snapshots_survive_a_restart_a_retry_and_a_merge_of_rows() {
     store.replace_snapshots_after_job(row.key, vec![snapshot("/b", 9)]).await.expect("stored");
     store.replace_snapshots_after_job(row.key, after.clone()).await.expect("replaced");
     let all = JobSnapshots { before: before.clone(), after };
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
+    assert_eq!(store.signal_snapshots_of_job(row.key).await.expect("read"), all);
     let (_, again) = store.retry(row.key, at(7)).await.expect("queued");
     assert_ne!(again.key, row.key);
     store.close().await;
     let store = open(folder.path());
     let snapshots_of_retry = JobSnapshots { before, after: Vec::new() };
     assert_eq!(
-        store.signal_snapshots(again.key).await.expect("read"),
+        store.signal_snapshots_of_job(again.key).await.expect("read"),
         snapshots_of_retry,
         "the numbers after the first try"
     );
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
+    assert_eq!(store.signal_snapshots_of_job(row.key).await.expect("read"), all);
 }
 
 #[tokio::test]
@@ -149,5 +149,5 @@ async fn unreadable_snapshots_are_skipped() {
         })
         .await
         .expect("edited");
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read").before, all[2..]);
+    assert_eq!(store.signal_snapshots_of_job(row.key).await.expect("read").before, all[2..]);
 }

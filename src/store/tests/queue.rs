@@ -139,7 +139,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     let keys = add_batch(&store, &["a", "b"]).await;
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
-    let row = &removed.rows[0];
+    let row = &removed.jobs[0];
     assert_eq!(
         (row.local.dismissed, row.local.undelivered, row.local.queue_position),
         (false, Some(DeliveryKind::Discarded), None)
@@ -154,7 +154,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     store.follow_up(kept.key, "one", at(4)).await;
     store.follow_up(kept.key, "two", at(5)).await;
     let removed = store.remove_from_queue(&[kept.key], at(6)).await.expect("removed");
-    assert_eq!((removed.prompts.len(), removed.rows[0].local.undelivered), (2, None));
+    assert_eq!((removed.prompts.len(), removed.jobs[0].local.undelivered), (2, None));
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     let prompts = store.thread_of(keys[1]).await.prompts;
     let removed = store.remove_from_queue(&keys, at(4)).await.expect("removed");
     assert_eq!(removed.prompts.len(), 3);
-    assert!(removed.rows.iter().all(|row| row.group() == JobGroup::Done && row.local.undelivered_at == Some(at(4))));
+    assert!(removed.jobs.iter().all(|row| row.group() == JobGroup::Done && row.local.undelivered_at == Some(at(4))));
     store.restore_prompts(&removed.prompts).await.expect("restored");
     let after: Vec<_> = store
         .jobs(&scope())

@@ -65,7 +65,7 @@ async fn responses_are_merged_by_the_rules_of_the_model() {
 async fn counts_with_a_fraction_are_stored_without_loss() {
     let store = memory_store();
     let counts = |literals: [&str; 3]| {
-        let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
+        let [human, ai, total] = literals.map(|literal| Count::from_json_number(literal).expect("a number"));
         Counts::new(human, ai, total)
     };
     let tenths = counts(["0.1", "0.2", "0.30000000000000004"]);
@@ -383,7 +383,7 @@ fn any_count() -> impl Strategy<Value = Count> {
     prop_oneof![
         any::<i64>().prop_map(Count::Known),
         any::<f64>().prop_map(|number| Count::from_f64(number).unwrap_or_default()),
-        (0_i64..1_000_000).prop_map(|n| Count::from_literal(&format!("{}.{}", n / 10, n % 10)).expect("a number")),
+        (0_i64..1_000_000).prop_map(|n| Count::from_json_number(&format!("{}.{}", n / 10, n % 10)).expect("a number")),
         Just(Count::Missing),
         "[ -~]{0,12}".prop_map(|text| Count::Other(line(&text))),
     ]

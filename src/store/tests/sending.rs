@@ -408,7 +408,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
         store.finish(prompt, how, at(2)).await;
         let before = (store.thread_of(row.key).await, store.job(row.key).await.expect("read").expect("a row"));
         let discarded = store.discard_prompt(prompt, at(3)).await.expect("discarded");
-        let [row] = &discarded.rows[..] else { panic!("{discarded:?}") };
+        let [row] = &discarded.jobs[..] else { panic!("{discarded:?}") };
         assert_eq!((row.local.undelivered, row.local.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
         assert!(row.group() == JobGroup::Done && !row.local.dismissed && !row.is_working() && !row.counts_as_working());
         assert_eq!(crate::model::poll::next_poll(row), None);
@@ -423,7 +423,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
     let kept = store.add_accepted_job("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
     let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
-    assert_eq!((discarded.rows[0].local.undelivered, discarded.rows[0].group()), (None, JobGroup::Working));
+    assert_eq!((discarded.jobs[0].local.undelivered, discarded.jobs[0].group()), (None, JobGroup::Working));
 }
 
 #[tokio::test]

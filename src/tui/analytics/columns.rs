@@ -22,7 +22,7 @@ const BAR_CELLS: usize = 10;
 
 /// Formats a share, 0 to 1, as a percentage; `None` if it is not a number.
 pub(super) fn percent(share: &Count) -> Option<String> {
-    let percent = share.signed()?.as_f64() * 100.0;
+    let percent = share.signed_value()?.as_f64() * 100.0;
     Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") })
 }
 

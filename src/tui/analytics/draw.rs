@@ -251,7 +251,7 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
         } else {
             String::new()
         };
-        let days = ranges.day_counts().map(|days| format!("per day, {days}"));
+        let days = ranges.day_counts_text().map(|days| format!("per day, {days}"));
         let label = days.unwrap_or_else(|| ranges.short_label(shown));
         let state = if tab.compared_reports().is_some() { "" } else { " (not loaded yet)" };
         parts.push(format!("change: {label}{in_part}{state}"));

@@ -4,7 +4,7 @@
 use super::report_row::ReportRow;
 use super::row_list::ListTab;
 use crate::model::Time;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWorkRanking};
 use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -85,7 +85,7 @@ impl App {
         let listed = self.views.table.report().filter(|report| report.range == range);
         let reports = self.analytics.reports_of(range);
         let reports = LoadedReports { views: reports.views.or(listed.map(AsRef::as_ref)), ..reports };
-        let found = NeedsWork::compute(reports, &self.config.weights);
+        let found = NeedsWorkRanking::compute(reports, &self.config.weights);
         pages.iter().filter_map(|path| SignalSnapshot::for_page(reports, &found, path, range)).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! The messages and effects about the reports of the analytics screen other than page views.
 
 use crate::model::analytics::{
-    AnalyticsKind, ConversationMessage, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search,
+    AnalyticsKind, ConversationMessage, Feedback, PageFeedback, Question, RowsLoadOutcome, RowsLoadPlan, RowsReport,
+    Search,
 };
 use crate::model::failure::Failure;
 use crate::model::period::DateRange;
@@ -38,7 +39,7 @@ pub enum RowsMsg<R> {
     /// The cached report of a range, if there is one, and whether it is fresh.
     Cached { range: DateRange, report: Option<Arc<RowsReport<R>>>, is_fresh: bool },
     /// Loading ended, whether or not all rows were loaded.
-    Ended { range: DateRange, outcome: RowsOutcome<R> },
+    Ended { range: DateRange, outcome: RowsLoadOutcome<R> },
 }
 
 /// A side effect about a report.
@@ -50,7 +51,7 @@ pub enum AnalyticsEffect {
     /// [`RowsMsg::Ended`], as if this computer had loaded it.
     LoadReceivedReport(AnalyticsKind, DateRange),
     /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
-    Load(AnalyticsKind, RowsPlan),
+    Load(AnalyticsKind, RowsLoadPlan),
     /// Stops the load of a report once its current request has its response.
     Stop(AnalyticsKind, DateRange),
     /// Reads the cached page views of a range, without a request; answered by [`AnalyticsMsg::CachedViews`].

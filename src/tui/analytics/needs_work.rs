@@ -4,7 +4,7 @@ use super::messages::AnalyticsEffect;
 use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
 use crate::model::analytics::fields::HasFields;
-use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
+use crate::model::analytics::needs_work::{NeedsWorkRanking, PageSignals};
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -24,7 +24,7 @@ pub struct NeedsWorkTab {
     complete_views: [Option<Arc<Report>>; 2],
     /// The comparison of the two reports in `complete_views`; `None` until both are loaded.
     pub(in crate::tui) comparison: Option<Comparison>,
-    pub(super) ranking: NeedsWork,
+    pub(super) ranking: NeedsWorkRanking,
     pub(super) list: RowList<PageSignals>,
 }
 
@@ -126,7 +126,7 @@ impl NeedsWorkTab {
     }
 
     /// Shows these pages. The selection stays on its page, or on the first row until the user has moved it.
-    pub(super) fn show(&mut self, ranking: NeedsWork) {
+    pub(super) fn show(&mut self, ranking: NeedsWorkRanking) {
         let selected = self.selected_identity().filter(|_| self.list.state.selected() > 0);
         self.ranking = ranking;
         self.filter_sort_and_select(selected.as_deref());

@@ -21,7 +21,7 @@ use super::screen::{
 };
 use super::tab::AnalyticsTab;
 use crate::model::analytics::borrowed_page_path;
-use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ProblemSignal, ReportSet};
+use crate::model::analytics::needs_work::{NeedsWorkRanking, PageSignals, ProblemSignal, ReportSet};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
@@ -52,7 +52,7 @@ const MAX_QUOTES: usize = 10;
 impl App {
     /// Computes the signals again. Called when a report has changed.
     pub(super) fn update_needs_work(&mut self) {
-        let ranking = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
+        let ranking = NeedsWorkRanking::compute(self.analytics.loaded_reports(), &self.config.weights);
         self.analytics.needs_work.show(ranking);
         self.is_dirty = true;
     }
@@ -107,7 +107,11 @@ impl App {
         for signal in ProblemSignal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.ranking.share(page, signal).filter(|share| *share > 0.0);
-                let all = if tab.ranking.has_partial_total(signal) { "those loaded" } else { "all on the site" };
+                let all = match signal {
+                    _ if tab.ranking.has_partial_total(signal) => "those loaded",
+                    ProblemSignal::LostViews => "all lost since the previous period",
+                    _ => "all on the site",
+                };
                 let share = share.map(|share| format!(" ({:.1}% of {all})", share * 100.0));
                 let share = share.unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
@@ -126,8 +130,8 @@ impl App {
         let [comments, questions] = self.texts_about(page);
         let comments = comments.into_iter().map(|comment| ("- comment:", comment));
         let questions = questions.into_iter().map(|question| ("- unanswered question:", question));
-        let searches = page.searches.iter().map(|query| ("- search without a click:", query));
-        let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(searches);
+        let unclicked_searches = page.unclicked_searches.iter().map(|query| ("- search without a click:", query));
+        let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(unclicked_searches);
         texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
     }
 
@@ -315,8 +319,8 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     if missing.is_empty() {
         let partial = tab.views().is_some_and(|views| !views.complete);
         let views = partial.then(|| "views: most viewed pages only".to_owned());
-        let others = ReportSet { views: false, ..analytics.loaded_reports().partial() };
-        let in_part = (!others.is_empty()).then(|| format!("partial: {}", others.list()));
+        let others = ReportSet { has_views: false, ..analytics.loaded_reports().partial() };
+        let in_part = (!others.is_empty()).then(|| format!("partial: {}", others.names_in_sentence()));
         let searches = searches_of_no_page(&tab.ranking);
         let beside: Vec<&str> = views.iter().chain(&in_part).chain(&searches).map(String::as_str).collect();
         let change = fitting_change(&beside);
@@ -328,7 +332,11 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     if tab.ranking.pages.is_empty() {
         return (String::new(), false);
     }
-    let load = format!("press {} to load {}", view.app.key_label(Context::Analytics, Action::LoadAll), missing.list());
+    let load = format!(
+        "press {} to load {}",
+        view.app.key_label(Context::Analytics, Action::LoadAll),
+        missing.names_in_sentence()
+    );
     let change = fitting_change(&[&load]);
     (join_fitting(std::iter::once(load).chain(change), space), false)
 }
@@ -352,12 +360,12 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
 
 /// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the
 /// list shows their number too.
-fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
+fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let noun = if searches == ViewCount::ONE { "search" } else { "searches" };
+    let [noun, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
     // The word “unclicked” is left out, because the line above already contains it.
-    Some(format!("{} {noun} in “(no page)”", format_views(searches)))
+    Some(format!("{} {noun} {belong} to no page", format_views(searches)))
 }
 
 /// The names of the fields that have a column.
@@ -369,7 +377,7 @@ const MIN_WIDTH_WITH_SHARES: usize = 156;
 /// The minimum width of a table that shows all digits of page views, instead of a rounded number.
 const MIN_WIDTH_WITH_EXACT_VIEWS: usize = 100;
 
-fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
+fn table(width: usize, ranking: &NeedsWorkRanking) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
     let has_shares = width >= MIN_WIDTH_WITH_SHARES;
     // The share is in the column of its number, so that both have one heading.
@@ -416,7 +424,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
 }
 
 /// Returns the highest score of a page. The row for what belongs to no page is left out, because it is not ranked.
-fn highest_score(ranking: &NeedsWork) -> f64 {
+fn highest_score(ranking: &NeedsWorkRanking) -> f64 {
     ranking.pages.iter().find(|page| page.path.is_some()).map_or(0.0, |page| page.score)
 }
 
@@ -469,7 +477,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     parts.push(("Score", score));
     let [comments, questions] = app.texts_about(page);
     let lines = |texts: Vec<&CleanText>| texts.into_iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n");
-    parts.push(("Searches", lines(page.searches.iter().collect())));
+    parts.push(("Searches", lines(page.unclicked_searches.iter().collect())));
     parts.push(("Comments", lines(comments)));
     parts.push(("Questions", lines(questions)));
     parts

@@ -2,7 +2,7 @@
 
 use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::fields::{Field, FieldValue, Flag, HasFields};
+use crate::model::analytics::fields::{Field, FieldValue, FilterFlag, HasFields};
 use crate::model::analytics::{Question, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;
@@ -64,7 +64,7 @@ impl HasFields for QuestionGroup {
         Field::new("share", "share", |group| FieldValue::Percent(group.unanswered_share().map(|share| share * 100.0))),
         Field::with_heading("last asked", Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at))),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[];
+    const FILTER_FLAGS: &'static [FilterFlag<Self>] = &[];
     const DEFAULT_SORT_FIELD: &'static str = "unanswered";
 
     fn identity(&self) -> &str {

@@ -45,7 +45,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the path of the page that the row is about.
     fn page(&self) -> Option<CleanText>;
 
-    /// Returns the line that a prompt contains about this row as evidence. The text of the reader follows it.
+    /// Returns the line that presents this row as evidence in a prompt. The reader's text is added after this line.
     fn evidence_line(&self) -> String;
 
     /// Returns the text of the row that readers wrote; empty if there is none.

@@ -76,7 +76,7 @@ impl<R: HasFields> RowList<R> {
     /// Filters and sorts the rows, and selects the row with the identity `selected`, otherwise the first one.
     pub(super) fn filter_and_sort(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
         let is_listed = |row: &R| self.listed_group.as_ref().is_none_or(|only| only.rows.contains(row.identity()));
-        let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
+        let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_in_comparison(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
         if let Some(field) = self.sort_field() {
             order = sorted_rows(&order, |(_, row)| row, field, self.is_ascending);

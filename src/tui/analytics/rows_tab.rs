@@ -4,7 +4,7 @@ use super::messages::{AnalyticsEffect, RowsMsg};
 use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
 use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::{AnalyticsRow, RowsPlan, RowsProgress, RowsReport};
+use crate::model::analytics::{AnalyticsRow, RowsLoadPlan, RowsLoadProgress, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
@@ -23,7 +23,7 @@ pub struct RowsTab<R: FieldedRow> {
     range: Option<DateRange>,
     report: Load<Arc<RowsReport<R>>>,
     /// The progress of a running load.
-    progress: Option<RowsProgress>,
+    progress: Option<RowsLoadProgress>,
     list: RowList<R>,
     comparison: Option<RowsComparison<R>>,
     /// The numbers above the table.
@@ -121,7 +121,7 @@ impl<R: FieldedRow> RowsTab<R> {
     pub(in crate::tui) fn load(&mut self, max_requests: u32, from_start: bool) -> Option<Effect> {
         let range = self.range?;
         self.report.start();
-        Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, RowsPlan { range, max_requests, from_start })))
+        Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, RowsLoadPlan { range, max_requests, from_start })))
     }
 
     /// Returns the effect that stops the running load; `None` if no load is running.
@@ -216,7 +216,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed_ranges));
         let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());
         let ranges = unconfirmed.unwrap_or_else(|| self.partial_compared_ranges());
-        let plan = |range| RowsPlan { range, max_requests, from_start: false };
+        let plan = |range| RowsLoadPlan { range, max_requests, from_start: false };
         let load = |range| Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan(range)));
         ranges.into_iter().map(load).collect()
     }
@@ -362,7 +362,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Shows the progress of a load. Ignores progress that arrives after the end of the load.
-    pub(in crate::tui) fn show_progress(&mut self, progress: RowsProgress) {
+    pub(in crate::tui) fn show_progress(&mut self, progress: RowsLoadProgress) {
         if self.range == Some(progress.range) && self.report.is_loading() {
             self.progress = Some(progress).filter(|progress| !progress.is_complete);
         }
@@ -399,7 +399,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.report.is_loading()
     }
 
-    pub(in crate::tui) fn progress(&self) -> Option<RowsProgress> {
+    pub(in crate::tui) fn progress(&self) -> Option<RowsLoadProgress> {
         self.progress
     }
 

@@ -5,7 +5,7 @@ use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, ConversationMessage, Cursor, Feedback, FeedbackStatus, PageFeedback, Question,
-    RowsMerge, RowsOutcome, RowsReport, RowsResponse, Search,
+    RowsLoadOutcome, RowsMerge, RowsReport, RowsResponse, Search,
 };
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::engine_event::EngineEvent;
@@ -104,7 +104,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
         panic!("{effects:?}")
     };
     assert_eq!((plan.range, plan.max_requests, plan.from_start), (range, 1, false));
-    let outcome = RowsOutcome {
+    let outcome = RowsLoadOutcome {
         report: Some(report(range, vec![search("sso", 12, Some("/sso"))], Some("more"))),
         end_reason: LoadEndReason::RequestLimit,
         requests: 1,
@@ -137,8 +137,11 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
     };
     let mut merge = RowsMerge::start(range, response("sso", Some("more")), at(0));
     merge.add_response(response("limits", None), at(1));
-    let outcome =
-        RowsOutcome { report: Some(Arc::new(merge.into_report())), end_reason: LoadEndReason::Complete, requests: 2 };
+    let outcome = RowsLoadOutcome {
+        report: Some(Arc::new(merge.into_report())),
+        end_reason: LoadEndReason::Complete,
+        requests: 2,
+    };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(1));
     assert_eq!(analytics_effects(&press(&mut app, 'r')), []);
     assert!(
@@ -324,7 +327,7 @@ fn a_failure_is_shown_and_keeps_the_rows() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range, vec![search("sso", 1, None)]);
     let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
-    let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
+    let outcome = RowsLoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(0));
     let text = screen(&app);
     assert!(text.contains("sso") && text.contains("Not updated. Could not reach the service."), "{text}");
@@ -459,7 +462,7 @@ fn a_failed_comparison_is_reported_and_ends() {
     receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     press(&mut app, 'c');
     let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
-    let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
+    let outcome = RowsLoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
     let previous = days_to_compare(range).previous;
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: previous, outcome })), at(0));
     let text = screen(&app);
@@ -760,7 +763,7 @@ fn a_report_that_another_member_loaded_is_shown_without_a_request() {
     let expected = [AnalyticsEffect::LoadReceivedReport(AnalyticsKind::Searches, range)];
     assert_eq!(received(&mut app, AnalyticsKind::Searches, range), expected);
     let newer = report(range, vec![search("limits", 3, None)], None);
-    let outcome = RowsOutcome { report: Some(newer), end_reason: LoadEndReason::Complete, requests: 0 };
+    let outcome = RowsLoadOutcome { report: Some(newer), end_reason: LoadEndReason::Complete, requests: 0 };
     let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(0));
     assert_eq!(analytics_effects(&effects), []);
     assert!(screen(&app).contains("limits") && !screen(&app).contains("sso"), "{}", screen(&app));

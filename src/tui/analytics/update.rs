@@ -5,7 +5,9 @@ use super::report_row::ReportRow;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
 use crate::model::analytics::needs_work::ReportSet;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsPlan, RowsProgress, Search};
+use crate::model::analytics::{
+    AnalyticsKind, Feedback, PageFeedback, Question, RowsLoadPlan, RowsLoadProgress, Search,
+};
 use crate::model::comparison::ComparedRanges;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
@@ -184,7 +186,7 @@ impl App {
             && (R::TAB != AnalyticsTab::Feedback || self.analytics.is_feedback_by_page == is_by_page)
     }
 
-    pub(in crate::tui) fn show_rows_progress(&mut self, progress: RowsProgress) {
+    pub(in crate::tui) fn show_rows_progress(&mut self, progress: RowsLoadProgress) {
         match progress.kind {
             AnalyticsKind::Visitors => {}
             AnalyticsKind::Searches => self.analytics.searches.show_progress(progress),
@@ -347,7 +349,7 @@ impl App {
         kinds: Vec<AnalyticsKind>,
         effects: &mut Vec<Effect>,
     ) {
-        let plan = RowsPlan { range, max_requests: 1, from_start: false };
+        let plan = RowsLoadPlan { range, max_requests: 1, from_start: false };
         effects.extend(kinds.into_iter().map(|kind| Effect::Analytics(AnalyticsEffect::Load(kind, plan))));
     }
 
@@ -369,7 +371,7 @@ impl App {
     pub(in crate::tui) fn load_signals(&mut self, reloads_all: bool, effects: &mut Vec<Effect>) {
         let analytics = &mut self.analytics;
         let reports = if reloads_all { ReportSet::all() } else { analytics.loaded_reports().missing() };
-        if reports.views {
+        if reports.has_views {
             effects.extend(analytics.needs_work.load_views(reloads_all));
         }
         effects.extend(reports.kinds.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));

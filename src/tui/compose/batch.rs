@@ -90,11 +90,11 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
     } else {
         match ahead {
             0 => " (hourly limit)".to_owned(),
-            _ => format!(" (hourly limit; {} queued first)", format_count(ahead)),
+            _ => format!(" (hourly limit; {} already queued)", format_count(ahead)),
         }
     };
     let from = match budget.blocked {
-        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left(now)),
+        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left_text(now)),
         _ => format!("from {} on", from.format("%H:%M")),
     };
     format!("{all}: {first}, {} {from}{limit_note}", format_count(later))
@@ -482,8 +482,11 @@ mod tests {
 
     #[test]
     fn queued_prompts_are_sent_before_new_jobs() {
-        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on (hourly limit; 95 queued first)");
-        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on (hourly limit; 200 queued first)");
+        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on (hourly limit; 95 already queued)");
+        assert_eq!(
+            schedule(10, 200, 0, None),
+            "10 jobs: none now, 10 from 16:02 on (hourly limit; 200 already queued)"
+        );
     }
 
     #[test]

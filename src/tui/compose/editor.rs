@@ -139,9 +139,9 @@ impl Editor {
             || (!self.prefilled_text.is_empty() && self.input.text().trim_end() == self.prefilled_text.trim_end())
     }
 
-    /// Inserts a template on lines of its own and selects its first blank. Replaces a text that the user has not typed;
-    /// the template is then saved as a draft only once the user changes it. Does nothing while the text is open in an
-    /// external editor.
+    /// Inserts a template on lines of its own and selects its first blank. If the user has not typed the editor's text
+    /// (for example, if it is another template), the template replaces it, and is saved as a draft only once the user
+    /// changes it. Does nothing while the text is open in an external editor.
     pub fn insert_template(&mut self, name: &CleanText, text: &str, now: Time) {
         if self.is_in_external_editor {
             return;

@@ -173,7 +173,7 @@ impl App {
                 if self.drafts.remove(&DraftTarget::Prompt(prompt)).is_some() {
                     effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Prompt(prompt))));
                 }
-                if !self.unrecorded.take_recorded_late(prompt) {
+                if !self.unrecorded.take_if_recorded_late(prompt) {
                     self.notify(Severity::Info, &format!("Accepted: {title}"), now);
                 }
             }

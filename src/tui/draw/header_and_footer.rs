@@ -56,7 +56,7 @@ fn connection_style(view: View<'_>) -> Style {
     match &view.app.connection {
         Connection::Unknown | Connection::Connecting => theme.muted,
         Connection::Ready => theme.good,
-        Connection::Offline { .. } | Connection::Refused { .. } => theme.bad,
+        Connection::Offline { .. } | Connection::KeyRefused { .. } => theme.bad,
         Connection::Unusable { .. } | Connection::Limited(_) => theme.warning,
     }
 }

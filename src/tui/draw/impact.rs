@@ -112,7 +112,7 @@ pub(in crate::tui) fn week_after_text(after: WeekAfterState) -> String {
         WeekAfterState::NotSent => "not sent yet".to_owned(),
         WeekAfterState::Working => "not yet (the job is still working)".to_owned(),
         WeekAfterState::FinishUnknown => "finish time unknown".to_owned(),
-        WeekAfterState::Open(day) => format!("available from {}", day.format("%-d %b")),
+        WeekAfterState::LoadableFrom(day) => format!("available from {}", day.format("%-d %b")),
         WeekAfterState::Complete(range) => format_range_or_day(range),
     }
 }

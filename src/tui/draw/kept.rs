@@ -95,7 +95,8 @@ impl KeptCells {
         }
     }
 
-    /// Records that this frame draws something over other content, such as a dialog. The next frame then keeps nothing.
+    /// Records that this frame draws something, such as a dialog, over other content. The next frame then keeps no
+    /// cells.
     pub(in crate::tui) fn cover(&self) {
         self.0.borrow_mut().is_covered = true;
     }

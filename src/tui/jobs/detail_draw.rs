@@ -5,7 +5,7 @@ use super::job_facts::{FACT_SEPARATOR, FactName, LABEL_WIDTH, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::is_poll_blocked;
 use crate::model::Time;
-use crate::model::impact::{PageViewsState, WeekAfterState, week_after, weeks_around};
+use crate::model::impact::{PageViewsState, WeekAfterState, week_after, weeks_before_and_after};
 use crate::model::job::Job;
 use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
@@ -220,7 +220,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
     if pages.lacks_views() {
         return format!("not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
     }
-    let before = weeks_around(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
+    let before = weeks_before_and_after(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
     let (after, medium, short) = match week_after(job, now.date_naive()) {
         WeekAfterState::Complete(range) => {
             let after = range.format_dates(false);
@@ -228,7 +228,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
             (after, days.clone(), days)
         }
         // Not `{before} → from {day}`, which would read as if the views before the job became available on that day.
-        WeekAfterState::Open(day) => {
+        WeekAfterState::LoadableFrom(day) => {
             let day = day.format("%-d %b");
             let medium = format!("{before}, week after from {day}");
             (format!("available from {day}"), medium, format!("week before job: {before}"))
@@ -255,7 +255,8 @@ enum ViewsForm {
 fn page_views(view: View<'_>, job: &Job, page_index: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now, .. } = view;
     let pages = &app.detail.job_pages;
-    let Some((page, weeks)) = pages.page(page_index).zip(weeks_around(job)).filter(|_| !pages.lacks_views()) else {
+    let Some((page, weeks)) = pages.page(page_index).zip(weeks_before_and_after(job)).filter(|_| !pages.lacks_views())
+    else {
         return Vec::new();
     };
     let mut sides = vec![("before", &page.before, weeks.before)];

@@ -6,7 +6,7 @@ use crate::model::diff::LoadedDiff;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::impact::PageImpact;
-use crate::model::job::{InitialRows, Job, JobKey};
+use crate::model::job::{FirstJobs, Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::preview::{Build, StartedBuild};
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub enum JobsMsg {
     /// The first rows of the jobs list, which the store returns before all other data.
-    FirstRowsLoaded(Result<InitialRows, Failure>),
+    FirstRowsLoaded(Result<FirstJobs, Failure>),
     /// The content of the store at the start.
     InitialDataLoaded(Result<Box<InitialData>, Failure>),
     /// The rows of jobs that another process changed.

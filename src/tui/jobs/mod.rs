@@ -22,7 +22,7 @@ use super::filter::{FilterState, Match};
 use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSortKey, JobSorting, ListItem, SECTION_COUNT, section_index};
-use crate::model::job::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use crate::tui::widgets::scroll::FirstLine;
@@ -81,11 +81,11 @@ pub struct JobList {
 impl JobList {
     /// Shows the first rows while the others are still being read. Does nothing if the list is filtered or not in the
     /// default order, because both need all rows (see [`JobList::replace`]).
-    pub fn show_first_rows(&mut self, first: InitialRows) {
+    pub fn show_first_rows(&mut self, first: FirstJobs) {
         if self.sorting != JobSorting::default() || !self.filter_state.filter().is_empty() {
             return;
         }
-        self.replace(first.rows);
+        self.replace(first.jobs);
         self.is_partial = true;
         self.group_counts = first.group_counts;
         self.working_count = first.working_count;

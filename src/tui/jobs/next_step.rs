@@ -142,7 +142,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
 
 /// Whether jobs can't be checked at the moment.
 pub(super) fn is_poll_blocked(app: &App) -> bool {
-    matches!(app.connection, Connection::Offline { .. } | Connection::Limited(_) | Connection::Refused { .. })
+    matches!(app.connection, Connection::Offline { .. } | Connection::Limited(_) | Connection::KeyRefused { .. })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use super::messages::{InitialData, JobsEffect, JobsMsg};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{PageImpact, WeekAfterState, missing_ranges, missing_reports, week_after};
-use crate::model::job::{InitialRows, Job, JobKey};
+use crate::model::impact::{PageImpact, WeekAfterState, missing_reports, unloaded_weeks, week_after};
+use crate::model::job::{FirstJobs, Job, JobKey};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
 use crate::tui::{App, Effect, Screen, Severity, StoreState};
@@ -81,10 +81,10 @@ impl App {
     }
 
     /// Shows the first rows, which are enough for the first frame, and loads all other data.
-    fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
+    fn apply_first_rows(&mut self, result: Result<FirstJobs, Failure>, now: Time, effects: &mut Vec<Effect>) {
         // A failure is ignored here, because loading the other data then fails too and reports it.
         if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
-            let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
+            let thread = first.jobs.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.show_first_rows(first);
             self.is_dirty = true;
             self.after_update(effects);
@@ -187,7 +187,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let ranges = missing_ranges(row, pages, now.date_naive());
+        let ranges = unloaded_weeks(row, pages, now.date_naive());
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);
             return;
@@ -197,7 +197,7 @@ impl App {
         }
         let text = match week_after(row, now.date_naive()) {
             WeekAfterState::Complete(_) => "Nothing to load: both weeks are loaded.".to_owned(),
-            WeekAfterState::Open(day) => {
+            WeekAfterState::LoadableFrom(day) => {
                 format!("Nothing to load yet: the week after the job is available from {} (UTC).", day.format("%-d %b"))
             }
             WeekAfterState::Working => "Nothing to load yet: the job has not finished.".to_owned(),

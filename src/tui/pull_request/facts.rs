@@ -1,6 +1,6 @@
 //! Texts that several dialogs about a pull request show: its title, and the views of its pages.
 
-use crate::model::impact::PagePeriod;
+use crate::model::impact::PageViewsInRange;
 use crate::model::job::JobKey;
 use crate::model::period::DateRange;
 use crate::model::views::Counts;
@@ -17,7 +17,7 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
 }
 
 /// Returns the cached views of a page with their days: `4,897 human · 1,530 AI views in the last 7 days`.
-pub(in crate::tui) fn views_text(app: &App, period: &PagePeriod) -> String {
+pub(in crate::tui) fn views_text(app: &App, period: &PageViewsInRange) -> String {
     format!("{} views {}", counts_text(&period.views.value), days_text(app, period.range))
 }
 

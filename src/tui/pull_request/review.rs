@@ -81,8 +81,8 @@ impl ReviewDialog {
 
     fn hint(&self) -> &'static str {
         match self.kind {
-            UnsentReviewKind::ChangeRequest => "What has to change? You can check the review before it is sent.",
-            UnsentReviewKind::Comment => "You can check the comment before it is sent.",
+            UnsentReviewKind::ChangeRequest => "What has to change? The next step shows the review before it is sent.",
+            UnsentReviewKind::Comment => "The next step shows the comment before it is sent.",
         }
     }
 
@@ -135,7 +135,7 @@ impl Component for ReviewDialog {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::Confirm => FooterLabel::default_if(!self.input.is_blank()),
+            Action::Confirm => (!self.input.is_blank()).then(|| "next".into()),
             Action::Close if self.input.is_blank() => Some("close".into()),
             _ => Some(FooterLabel::Default),
         }

@@ -206,7 +206,7 @@ impl App {
         let compare = self.key_label(Context::Views, Action::Compare);
         let text = format!(
             "Comparison ended: not all pages of {} are loaded. Press {compare} to load them (shows the cost first).",
-            ranges.dates()
+            ranges.dates_text()
         );
         self.notify(Severity::Info, &text, now);
     }

@@ -7,7 +7,7 @@ use super::export::ExportDialog;
 use super::range_line::unfinished_state;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::export::MAX_COPY_BYTES;
+use crate::model::export::MAX_TERMINAL_COPY_BYTES;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
 use crate::model::report::{CacheOverview, CachedPages, CachedRange, Report};
@@ -110,7 +110,7 @@ fn in_the_export_dialog_tab_cycles_through_the_lines_and_arrows_through_the_choi
 fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
-    let many: Vec<String> = (0..MAX_COPY_BYTES / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
+    let many: Vec<String> = (0..MAX_TERMINAL_COPY_BYTES / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
     app.views.table.show_report(report(range, &many, true), None);
     press(&mut app, "ekl");
     assert_eq!(press_key(&mut app, KeyCode::Enter), []);
@@ -123,7 +123,7 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     press(&mut app, "ekl");
     let effects = press_key(&mut app, KeyCode::Enter);
     assert!(
-        matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > MAX_COPY_BYTES),
+        matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > MAX_TERMINAL_COPY_BYTES),
         "a program has no limit"
     );
 }

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::model::comparison::ComparedRanges;
-use crate::model::export::{ExportContent, ExportFormat, MAX_COPY_BYTES};
+use crate::model::export::{ExportContent, ExportFormat, MAX_TERMINAL_COPY_BYTES};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -191,11 +191,14 @@ impl ExportDialog {
                 return Flow::Handled;
             }
         };
-        if self.target == ExportTarget::Clipboard && text.len() > MAX_COPY_BYTES && !cx.app.config.can_copy_long_texts {
+        if self.target == ExportTarget::Clipboard
+            && text.len() > MAX_TERMINAL_COPY_BYTES
+            && !cx.app.config.can_copy_long_texts
+        {
             self.problem = Some(format!(
                 "Not copied: {} bytes exceed the terminal's limit of {}. Choose a file.",
                 format::format_count(text.len()),
-                format::format_count(MAX_COPY_BYTES)
+                format::format_count(MAX_TERMINAL_COPY_BYTES)
             ));
             return Flow::Handled;
         }
@@ -301,7 +304,7 @@ impl Component for ExportDialog {
 fn export_title(open: &ExportDialog, width: usize) -> String {
     let (range, compared) = (open.ranges.0.format_dates(true), open.ranges.1);
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(open.ranges.0)));
-    let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
+    let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates_text()));
     let forms = [labelled, dated, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
     forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or(range)
 }

@@ -100,7 +100,8 @@ fn is_day_count(preset: Preset) -> bool {
 }
 
 impl App {
-    /// Returns the lists of range names for a rule of `width` columns, the longest first.
+    /// Returns the lists of range names that could be shown in a horizontal line of `width` columns, the longest list
+    /// first.
     fn range_name_lists(&self, width: usize, today: NaiveDate) -> Vec<Vec<NameChoice>> {
         let current = self.views.preset_if_current(today);
         // A week, month or quarter that is not a preset shows its own name instead of `custom`.

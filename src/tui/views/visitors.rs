@@ -5,7 +5,7 @@
 use super::range_totals::RangeTotals;
 use super::table::VisitorReports;
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, RowsPlan, RowsReport};
+use crate::model::analytics::{AnalyticsKind, RowsLoadPlan, RowsReport};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -106,7 +106,7 @@ impl Visitors {
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(AnalyticsKind::Visitors, range)))
     }
 
-    pub(super) fn request(&mut self, plan: RowsPlan) -> Effect {
+    pub(super) fn request(&mut self, plan: RowsLoadPlan) -> Effect {
         self.reports.entry(plan.range).or_default().start();
         Effect::Analytics(AnalyticsEffect::Load(AnalyticsKind::Visitors, plan))
     }

@@ -1,4 +1,4 @@
-use crate::model::analytics::{AnalyticsKind, Cursor, RowsMerge, RowsOutcome, RowsReport, RowsResponse};
+use crate::model::analytics::{AnalyticsKind, Cursor, RowsLoadOutcome, RowsMerge, RowsReport, RowsResponse};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, Report, StoredReport};
@@ -61,7 +61,7 @@ fn analytics_effects(effects: Vec<Effect>) -> Vec<AnalyticsEffect> {
 }
 
 fn ended(range: DateRange, report: Option<Arc<RowsReport<PageRow>>>, end_reason: LoadEndReason) -> RowsMsg<PageRow> {
-    RowsMsg::Ended { range, outcome: RowsOutcome { report, end_reason, requests: 1 } }
+    RowsMsg::Ended { range, outcome: RowsLoadOutcome { report, end_reason, requests: 1 } }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, RowsPlan};
+use crate::model::analytics::{AnalyticsKind, RowsLoadPlan};
 use crate::model::failure::Failure;
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
@@ -13,8 +13,8 @@ use crate::tui::format::plural;
 use crate::tui::{AnalyticsEffect, App, Effect, RowsMsg, Screen, Severity};
 
 /// Returns a plan that loads only the first rows, with one request.
-fn single_request_plan(range: DateRange) -> RowsPlan {
-    RowsPlan { range, max_requests: 1, from_start: true }
+fn single_request_plan(range: DateRange) -> RowsLoadPlan {
+    RowsLoadPlan { range, max_requests: 1, from_start: true }
 }
 
 impl App {
@@ -88,7 +88,7 @@ impl App {
     /// Loads the visitors of the range on screen after the user has confirmed the cost.
     pub(in crate::tui) fn load_visitors(&mut self, max_requests: u32, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
-        let plan = RowsPlan { range, max_requests, from_start: false };
+        let plan = RowsLoadPlan { range, max_requests, from_start: false };
         self.views.visitors.stoppable_range = (max_requests > 1).then_some(range);
         effects.push(self.views.visitors.request(plan));
     }

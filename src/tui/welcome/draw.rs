@@ -186,7 +186,7 @@ fn more_fields_text(welcome: &Welcome) -> String {
         SetupField::Source => form.source.name(),
         field => form.text(field),
     };
-    let fields = form.more_fields();
+    let fields = form.optional_fields();
     let set: Vec<String> = fields
         .iter()
         .filter(|field| !value(**field).trim().is_empty())

@@ -128,7 +128,7 @@ impl Welcome {
     /// Creates the form with these values. Focuses the first required field that is empty, or the button if none is
     /// empty. `attempt` is the number of the last attempt in an earlier form.
     pub fn from_form(form: SetupForm, config: CleanText, attempt: u64) -> Self {
-        let first = form.first_missing().map_or(FormLine::Save, FormLine::Field);
+        let first = form.first_missing_field().map_or(FormLine::Save, FormLine::Field);
         let mut welcome = Self {
             form,
             line: FormLine::Save,
@@ -148,7 +148,7 @@ impl Welcome {
     /// Returns the visible lines.
     fn lines(&self) -> Vec<FormLine> {
         let main = self.form.main_fields().into_iter().map(FormLine::Field);
-        let more = if self.is_more_open { self.form.more_fields() } else { Vec::new() };
+        let more = if self.is_more_open { self.form.optional_fields() } else { Vec::new() };
         main.chain([FormLine::Save, FormLine::More]).chain(more.into_iter().map(FormLine::Field)).collect()
     }
 
@@ -250,7 +250,7 @@ impl Welcome {
         true
     }
 
-    fn change_secret(&mut self, entry: TextEntry<'_>) {
+    fn edit_secret(&mut self, entry: TextEntry<'_>) {
         match entry {
             TextEntry::Key(key) if !has_modifier(key.modifiers) => match key.code {
                 KeyCode::Char(c) if self.try_end_attempt() => self.form.secret.push(c.encode_utf8(&mut [0; 4])),
@@ -297,7 +297,7 @@ impl Welcome {
             self.show_problem(&problem);
             return None;
         }
-        if self.form.source_can_have_key() {
+        if self.form.source_can_provide_key() {
             self.step = SetupStep::ReadingKey;
             let key = self.attempted_profile.as_ref()?.profile.key.clone();
             return Some(Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt: self.attempt, key }));
@@ -362,7 +362,7 @@ impl Welcome {
                 if key.is_some() {
                     return Some(Effect::Relaunch(RelaunchTarget::Dashboard));
                 }
-                let next = if self.form.source_can_have_key() {
+                let next = if self.form.source_can_provide_key() {
                     "The key can't be read yet: correct it here, or fix its source and run docdeck again."
                 } else {
                     "Set DOCDECK_API_KEY in your shell, then run docdeck again."
@@ -500,7 +500,7 @@ impl Component for Welcome {
             if is_typed && self.try_end_attempt() {
                 self.form.source = KeySourceChoice::Typed;
             }
-            self.change_secret(entry);
+            self.edit_secret(entry);
         } else if (!is_change || self.try_end_attempt())
             && let Some(input) = &mut self.input
         {

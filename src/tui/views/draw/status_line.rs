@@ -325,7 +325,7 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     let FailureKind::Limited(wait) = failure.kind else { return None };
     let (at, left) = (wait.until, wait.until - view.now);
     if wait.is_estimate {
-        let words = wait.time_left(view.now);
+        let words = wait.time_left_text(view.now);
         let (from, until) = (format!("in {words}"), format!("for {words}"));
         return (at > view.now).then_some(LimitTexts { from, until, short_until: "for ~1 min".to_owned() });
     }

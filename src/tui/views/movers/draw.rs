@@ -97,8 +97,8 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let metric = format!("{} views", open.metric.name());
     let forms = [
         format!("Largest changes: {metric}, {}", open.label()),
-        format!("Largest changes: {metric}, {}", ranges.dates()),
-        format!("{metric}: {}", ranges.dates()),
+        format!("Largest changes: {metric}, {}", ranges.dates_text()),
+        format!("{metric}: {}", ranges.dates_text()),
     ];
     let needed = unfair.iter().map(|text| text.width()).sum::<usize>();
     // Without the days the numbers mean nothing, so a form with the days is used even if it leaves no space for

@@ -366,7 +366,7 @@ impl Component for Movers {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::NextPane => Some(if self.is_lost_half_focused { "to increases" } else { "to decreases" }.into()),
+            Action::NextPane => Some(if self.is_lost_half_focused { "increases" } else { "decreases" }.into()),
             action => FooterLabel::default_if(action != Action::Open || self.selected().is_some()),
         }
     }

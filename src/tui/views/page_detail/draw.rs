@@ -31,7 +31,7 @@ use super::super::trend::chart::{AXIS_ROWS, Chart, chart_bars};
 use super::super::trend::draw::page_legend;
 use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageDetailLine, PageReport, trend};
 use crate::model::analytics::page_reports::ReportNumbers;
-use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, week_after, weeks_around};
+use crate::model::impact::{PageHistory, PageViewsInRange, PageViewsState, week_after, weeks_before_and_after};
 use crate::model::job::Job;
 use crate::model::job_state::list_state_word;
 use crate::model::load::Load;
@@ -359,7 +359,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
             let known = reports.searches.as_ref().map(|known| {
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
                 let (least, hits) = (lower_bound_prefix(known), searches_text(known.numbers.hits));
-                match known.numbers.hits_with_click.filter(|_| !queries.is_empty()) {
+                match known.numbers.searches_with_click.filter(|_| !queries.is_empty()) {
                     Some(clicked) => {
                         let loaded = if least.is_empty() { "" } else { " (not all loaded)" };
                         let clicked = format!("{} of {hits} led to a click{loaded}", format_views(clicked));
@@ -469,7 +469,7 @@ fn job_views_line<'a>(
     let known = history.and_then(|known| known.jobs.get(job_index));
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
-    let Some(weeks) = weeks_around(job) else { return row.line() };
+    let Some(weeks) = weeks_before_and_after(job) else { return row.line() };
     // In a narrow terminal the dates are left out, because the numbers matter more.
     let has_days = width >= MIN_WIDE_WIDTH;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
@@ -498,32 +498,32 @@ impl PeriodScale {
     fn of(detail: &PageDetail) -> Self {
         let periods = detail.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
         let listed = detail.listed_periods().into_iter();
-        let periods: Vec<&PagePeriod> = listed.filter_map(|index| periods.get(index)).collect();
+        let periods: Vec<&PageViewsInRange> = listed.filter_map(|index| periods.get(index)).collect();
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
         let scale = Self { is_per_day, max_views: 1.0 };
         Self { max_views: periods.into_iter().map(|period| scale.bar_value(period)).fold(1.0, f64::max), ..scale }
     }
 
-    fn divisor(self, period: &PagePeriod) -> f64 {
+    fn divisor(self, period: &PageViewsInRange) -> f64 {
         // A day that was in progress when the views were loaded counts as the fraction that had passed.
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
     /// Returns the number of days of the range or, if its mean is shown and its last day was in progress, the number of
     /// days that had passed, such as `6.4`.
-    fn days_text(self, period: &PagePeriod) -> String {
+    fn days_text(self, period: &PageViewsInRange) -> String {
         let (divisor, days) = (self.divisor(period), period.range.days());
         if self.is_per_day && divisor < f64::from(days) { format!("{divisor:.1}") } else { grouped_number(days) }
     }
 
-    fn bar_value(self, period: &PagePeriod) -> f64 {
+    fn bar_value(self, period: &PageViewsInRange) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
         (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
     }
 
     /// Formats a number as received, or its mean per day if the ranges have different lengths.
-    fn number_text(self, count: &Count, period: &PagePeriod) -> String {
+    fn number_text(self, count: &Count, period: &PageViewsInRange) -> String {
         match count.value() {
             Some(value) if self.is_per_day => mean_text(value.as_f64() / self.divisor(period)),
             _ => count_text(count),
@@ -567,7 +567,7 @@ fn period_line<'a>(
     view: View<'_>,
     detail: &PageDetail,
     scale: PeriodScale,
-    period: &PagePeriod,
+    period: &PageViewsInRange,
     width: usize,
 ) -> Line<'a> {
     let theme = view.theme;

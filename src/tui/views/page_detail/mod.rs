@@ -9,7 +9,7 @@ use super::range_totals::RangeTotals;
 use crate::model::analytics::page_reports::PageReports;
 use crate::model::comparison::ComparedRanges;
 use crate::model::engine_event::EngineEvent;
-use crate::model::impact::{PageHistory, PageImpact, PageViewsState, missing_ranges};
+use crate::model::impact::{PageHistory, PageImpact, PageViewsState, unloaded_weeks};
 use crate::model::job::JobKey;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -330,7 +330,7 @@ impl PageDetail {
     /// Whether views before or after the selected job are missing and can be loaded.
     fn lacks_impact(&self, app: &App) -> bool {
         self.selected_impact().is_some_and(|(job, page)| {
-            app.jobs.get(job).is_some_and(|job| !missing_ranges(job, &[page], app.updated_at.date_naive()).is_empty())
+            app.jobs.get(job).is_some_and(|job| !unloaded_weeks(job, &[page], app.updated_at.date_naive()).is_empty())
         })
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::impact::PagePeriod;
+use crate::model::impact::PageViewsInRange;
 use crate::model::ledger::{Budget, Quota};
 use crate::model::remote_job::Status;
 use crate::model::views::{PageRow, ViewsResponse};
@@ -53,7 +53,7 @@ fn open(app: &mut App) -> &PageDetail {
     app.find::<PageDetail>().expect("page details")
 }
 
-fn load_history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
+fn load_history(app: &mut App, jobs: &[i64], periods: Vec<PageViewsInRange>) {
     let jobs = jobs.iter().map(|key| (JobKey(*key), PageViewsState::Unknown, PageViewsState::Unknown)).collect();
     let result = Ok(PageHistory { periods, jobs, ..PageHistory::default() });
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result }), at(0));
@@ -87,7 +87,7 @@ fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     open(&mut app);
     let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };
     let periods = [(ranges.current, views(45)), (ranges.previous, views(40))];
-    load_history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
+    load_history(&mut app, &[], periods.map(|(range, views)| PageViewsInRange { range, views }).into());
     let [current, previous] = [views(45), views(40)].map(PageViewsState::Known);
     assert_eq!(
         app.find::<PageDetail>().expect("page details").numbers.compared,
@@ -212,8 +212,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "load views"), "there is no job yet");
-    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "load views");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "job's views"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "job's views");
     let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
     let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));
@@ -235,7 +235,7 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     let days = app.views.query().range.single_days().collect::<Vec<_>>();
     open(&mut app);
     let views = |human| Timed { value: counts(human, 8), as_of: at(0) };
-    let known = days.iter().take(4).map(|range| PagePeriod { range: *range, views: views(5) });
+    let known = days.iter().take(4).map(|range| PageViewsInRange { range: *range, views: views(5) });
     load_history(&mut app, &[], known.collect());
     let detail = app.find::<PageDetail>().expect("page details");
     assert!(detail.has_known_bars() && detail.has_missing_days(at(0)));
@@ -269,7 +269,7 @@ fn the_chart_has_a_legend_if_all_its_days_are_loaded() {
     let days: Vec<DateRange> = app.views.query().range.single_days().chain(previous.single_days()).collect();
     open(&mut app);
     let views = || Timed { value: counts(5, 8), as_of: at(0) };
-    load_history(&mut app, &[], days.iter().map(|range| PagePeriod { range: *range, views: views() }).collect());
+    load_history(&mut app, &[], days.iter().map(|range| PageViewsInRange { range: *range, views: views() }).collect());
     let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a terminal");
     terminal.draw(|frame| draw(frame, &app, &Theme::new(ColorDepth::None), at(0))).expect("drawn");
     let shown = terminal.backend().to_string();

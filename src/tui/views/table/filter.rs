@@ -24,7 +24,7 @@ use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::ViewsChange;
 use crate::model::filter::{
-    OPERATORS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+    OPERATOR_CHARS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
 };
 use crate::model::views::{Count, ViewCount};
 
@@ -108,7 +108,7 @@ impl PageFilter {
             PageTerm::Gone { is_negated } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *is_negated,
             PageTerm::Views { operand, operator, value } => {
                 let known = match operand {
-                    FilterOperand::Value(metric) => metric.count(figures.counts).and_then(Count::signed),
+                    FilterOperand::Value(metric) => metric.count(figures.counts).and_then(Count::signed_value),
                     FilterOperand::Change(metric) => figures.change(*metric).difference(),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
@@ -153,7 +153,7 @@ fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, St
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(PageTerm::Word { word, is_negated: false }));
     }
-    if token.contains(OPERATORS) {
+    if token.contains(OPERATOR_CHARS) {
         return parse_comparison(token, shown).map(Some);
     }
     let (is_negated, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));

@@ -67,7 +67,7 @@ impl Metric {
     /// integer that is ordered as the shares are. `None` if the number is unknown.
     pub(super) fn value_sort_key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
-            Some(count) => count.signed().map(ViewCount::millionths),
+            Some(count) => count.signed_value().map(ViewCount::millionths),
             None => counts.ai_share().map(float_sort_key).map(i128::from),
         }
     }

@@ -230,7 +230,7 @@ struct FolderSums {
     has_unknown_views: bool,
     new_count: usize,
     gone_count: usize,
-    neither_count: usize,
+    pages_in_neither_range: usize,
 }
 
 impl FolderSums {
@@ -256,11 +256,11 @@ impl FolderSums {
         self.has_unknown_views |= figures.baseline == ComparisonBaseline::Unknown;
         self.new_count += usize::from(figures.baseline == ComparisonBaseline::New);
         self.gone_count += usize::from(matches!(figures.baseline, ComparisonBaseline::Gone(_)));
-        self.neither_count += usize::from(figures.baseline == ComparisonBaseline::Neither);
+        self.pages_in_neither_range += usize::from(figures.baseline == ComparisonBaseline::Neither);
     }
 
     fn baseline(&self, pages: usize) -> FolderBaseline {
-        let pages = pages - self.neither_count;
+        let pages = pages - self.pages_in_neither_range;
         if !self.is_compared {
             FolderBaseline::Uncompared
         } else if pages == 0 {

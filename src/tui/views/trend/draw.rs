@@ -144,8 +144,7 @@ const PREVIOUS_PERIOD_NAMES: (&str, &str) = ("previous period", "previous");
 /// The sign of the average in the legend.
 const AVERAGE_SIGN: &str = "━";
 
-/// Returns the legend. If it doesn't fit, its names are shortened. If the average doesn't fit even then, it is left
-/// out, and the names stay long if they fit without it.
+/// Returns the legend. If it doesn't fit, its names are shortened, and then the average is shown without its number.
 fn legend_line<'a>(
     view: View<'_>,
     open: &TrendDialog,
@@ -187,16 +186,17 @@ fn legend_line<'a>(
         entries.iter().map(|(sign, _, text)| sign.width() + text.width() + 3).sum::<usize>() <= width + 2
     };
     if !fits(&entries) {
-        let mut short = entries.clone();
-        short
-            .iter_mut()
-            .filter(|(.., text)| text == PREVIOUS_PERIOD_NAMES.0)
-            .for_each(|(.., text)| *text = PREVIOUS_PERIOD_NAMES.1.to_owned());
-        short.iter_mut().filter(|(sign, ..)| *sign == "╱╲").for_each(|(.., text)| *text = "so far".to_owned());
-        entries.retain(|(sign, ..)| *sign != AVERAGE_SIGN);
-        if fits(&short) || !fits(&entries) {
-            entries = short;
+        for (sign, _, text) in &mut entries {
+            match *sign {
+                "╱╲" => "so far".clone_into(text),
+                _ if text == PREVIOUS_PERIOD_NAMES.0 => PREVIOUS_PERIOD_NAMES.1.clone_into(text),
+                _ => {}
+            }
         }
+    }
+    if !fits(&entries) {
+        let average = entries.iter_mut().find(|(sign, ..)| *sign == AVERAGE_SIGN);
+        average.into_iter().for_each(|(.., text)| "average".clone_into(text));
     }
     let mut row = TextRow::new(width);
     for (sign, style, text) in entries {
