@@ -53,15 +53,16 @@ fn supports_link_arg(link_arg: &str) -> bool {
 /// Returns the commit and the date, or only one of them if the other is unknown. Returns `None` if both are unknown.
 fn commit_and_date() -> Option<String> {
     let source_date = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
-    let commit = commit();
-    let seconds: Option<i64> = source_date.or_else(|| commit.as_ref()?.1.parse().ok());
-    let parts: Vec<String> = commit.map(|(name, _)| name).into_iter().chain(seconds.and_then(date)).collect();
+    let commit_name_and_time = commit_name_and_time();
+    let seconds: Option<i64> = source_date.or_else(|| commit_name_and_time.as_ref()?.1.parse().ok());
+    let parts: Vec<String> =
+        commit_name_and_time.map(|(name, _)| name).into_iter().chain(seconds.and_then(format_date)).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// Returns the commit's short name, with `-modified` if the source has uncommitted changes, and the commit's time in
 /// seconds.
-fn commit() -> Option<(String, String)> {
+fn commit_name_and_time() -> Option<(String, String)> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
     // If the source was copied into another repository, that repository's commits are not docdeck's.
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
@@ -93,7 +94,7 @@ fn git(root: &Path, arguments: &[&str]) -> Option<String> {
 }
 
 /// Formats a Unix time in seconds as a date like `2026-11-21` in UTC. Returns `None` for times before 1970.
-fn date(seconds: i64) -> Option<String> {
+fn format_date(seconds: i64) -> Option<String> {
     let days = u64::try_from(seconds).ok()? / 86_400;
     // Counts in eras of 400 years, and in years that begin on 1 March, so that a leap day is the last day of its year.
     let (era, day_of_era) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);

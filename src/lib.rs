@@ -55,8 +55,8 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed, at most every 16 ms; frames that respond to input are counted
-//! separately, so that a key press never waits for another frame. There is no fixed tick: [`tui::App::next_timer`]
+//! A frame is drawn only when something has changed, and at most one per 16 ms. Frames that respond to input have their
+//! own interval, so that a key press never waits for another frame. There is no fixed tick: [`tui::App::next_timer`]
 //! returns when the screen next changes on its own. The first frame waits only for the rows that it shows.
 //!
 //! # Jobs and prompts

@@ -28,11 +28,11 @@ pub(super) enum AddressError {
     #[error(
         "The base URL contains a user name or password. Remove everything before the @; the key is a separate setting."
     )]
-    UserInfo,
+    HasUserInfo,
     #[error("The base URL contains a ? or #. End it with the host or a path.")]
-    Query,
+    HasQueryOrFragment,
     #[error("The project id is missing or invalid. Copy it from the API keys page of your Mintlify dashboard.")]
-    Project,
+    InvalidProject,
 }
 
 /// A base URL that has been checked.
@@ -74,10 +74,10 @@ impl BaseUrl {
         };
         let host = display_host(&url).ok_or(AddressError::NotAnAddress)?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(AddressError::UserInfo);
+            return Err(AddressError::HasUserInfo);
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(AddressError::Query);
+            return Err(AddressError::HasQueryOrFragment);
         }
         let loopback = loopback(url.host_str().unwrap_or_default());
         if !is_encrypted && loopback.is_none() {
@@ -110,7 +110,7 @@ impl BaseUrl {
 impl Address {
     pub(super) fn new(scope: &Scope) -> Result<Self, AddressError> {
         let base = BaseUrl::parse(&scope.base_url)?;
-        let project = encode_segment(scope.project.trim()).ok_or(AddressError::Project)?;
+        let project = encode_segment(scope.project.trim()).ok_or(AddressError::InvalidProject)?;
         Ok(Self { base, project })
     }
 
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(refused("https://"), AddressError::NotAnAddress);
         assert_eq!(refused("localhost:8080"), AddressError::NotHttp);
         assert_eq!(refused("ftp://example.com"), AddressError::NotHttp);
-        assert_eq!(refused("https://api.example.com/?key=mint_secret"), AddressError::Query);
+        assert_eq!(refused("https://api.example.com/?key=mint_secret"), AddressError::HasQueryOrFragment);
         let user_info = refused("https://user:hunter2@api.example.com");
-        assert_eq!(user_info, AddressError::UserInfo);
+        assert_eq!(user_info, AddressError::HasUserInfo);
         assert!(!user_info.to_string().contains("hunter2"));
         assert!(!refused("http://user:hunter2@api.example.com").to_string().contains("hunter2"));
     }
@@ -273,7 +273,7 @@ mod tests {
         for none in ["", "  ", ".."] {
             assert_eq!(
                 Address::new(&scope("https://example.com", none)).expect_err("no project"),
-                AddressError::Project
+                AddressError::InvalidProject
             );
         }
     }

@@ -32,11 +32,11 @@ const MAX_SOURCES: usize = 50;
 const NO_QUERY: &str = "(no query)";
 
 /// A row that [`Client::get_report_rows`] can request. Only this crate can implement this trait.
-pub trait DecodedRow: AnalyticsRow + row::Decode {}
+pub trait DecodableRow: AnalyticsRow + row::Decode {}
 
-impl<R: AnalyticsRow + row::Decode> DecodedRow for R {}
+impl<R: AnalyticsRow + row::Decode> DecodableRow for R {}
 
-/// The part of [`DecodedRow`] that other crates can neither call nor implement.
+/// The part of [`DecodableRow`] that other crates can neither call nor implement.
 mod row {
     use super::{RawValue, TextReader};
 
@@ -72,7 +72,7 @@ impl Client {
     ///
     /// A faulty service may return the same rows and the same cursor again and again, and then a load would never end.
     /// So the caller must stop when a response has no new rows.
-    pub async fn get_report_rows<R: DecodedRow>(
+    pub async fn get_report_rows<R: DecodableRow>(
         &self,
         range: DateRange,
         cursor: Option<&Cursor>,
@@ -124,7 +124,7 @@ impl BodyReader<'_> {
     ///
     /// # Errors
     /// Fails if the status is not 2xx, or if the body has no rows of this kind.
-    pub fn rows<R: DecodedRow>(
+    pub fn rows<R: DecodableRow>(
         &self,
         status: u16,
         retry_after: Option<&str>,
@@ -135,13 +135,13 @@ impl BodyReader<'_> {
 }
 
 /// Decodes the response to the first request for a report.
-fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsResponse<R>, Unreadable> {
+fn decode_first_rows<R: DecodableRow>(body: &[u8], key: &ApiKey) -> Result<RowsResponse<R>, Unreadable> {
     decode_rows(body, key).map(|response| response.into_response(None))
 }
 
 /// Decodes rows of a report. A response without a list of rows is rejected, because it would look like an empty
 /// report.
-fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
+fn decode_rows<R: DecodableRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
     let names = &[R::LIST_FIELD, "totals", "totalSearches", "hasMore", "nextCursor"];
     let [list, totals, searches, has_more, next] = object_fields(&body, names)?;

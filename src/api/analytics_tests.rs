@@ -2,19 +2,19 @@ use super::*;
 
 const KEY: &str = "mint_secret_key_1234";
 
-fn decode_body<R: DecodedRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
+fn decode_body<R: DecodableRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
     decode_rows(body.as_bytes(), &ApiKey::new(KEY).expect("a key"))
 }
 
-fn response<R: DecodedRow>(body: &str) -> RowsResponse<R> {
+fn response<R: DecodableRow>(body: &str) -> RowsResponse<R> {
     decode_body(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).into_response(None)
 }
 
-fn rows<R: DecodedRow>(body: &str) -> Vec<R> {
+fn rows<R: DecodableRow>(body: &str) -> Vec<R> {
     response(body).rows
 }
 
-fn single_row<R: DecodedRow>(body: &str) -> R {
+fn single_row<R: DecodableRow>(body: &str) -> R {
     let mut rows = rows(body);
     assert_eq!(rows.len(), 1, "{body}");
     rows.remove(0)

@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 const MAX_MESSAGE_CHARS: usize = 300;
 /// The maximum number of characters of an excerpt of a body without a message.
 const MAX_EXCERPT_CHARS: usize = 120;
-/// The maximum number of bytes of a body that are searched for its first words.
+/// How many bytes at the start of a body are searched for the excerpt; the rest is ignored.
 const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 
 /// The text of an error response.

@@ -20,7 +20,7 @@ mod roots;
 mod transport;
 pub mod wire;
 
-pub use analytics::DecodedRow;
+pub use analytics::DecodableRow;
 pub use client::{Client, ClientOptions};
 pub use connect_error::{ConnectError, tls_reason};
 pub use error::{ApiError, RequestEffect, Unreadable};

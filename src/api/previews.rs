@@ -23,7 +23,7 @@ impl Client {
             return self.url_failure();
         };
         let body = Some(serde_json::json!({ "branch": branch.as_str() }).to_string());
-        self.request(OutgoingRequest { operation: Operation::Preview, url, body }, decode_started).await
+        self.request(OutgoingRequest { operation: Operation::Preview, url, body }, decode_started_build).await
     }
 
     /// Reads the state of a build. The service documents no limit for this.
@@ -37,7 +37,7 @@ impl Client {
 
 /// Decodes the response to the start of a build. A response without an id is rejected, because the state of the build
 /// could never be read.
-fn decode_started(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
+fn decode_started_build(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let [id, url] = object_fields(&body, &["statusId", "previewUrl"])?;
     let id = id.and_then(parse_line).filter(|id| !id.is_empty() && !redactor.finds_key_in(id.as_str()));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_build_needs_an_id_and_its_address_must_be_a_web_link() {
-        let started = |body: &str| decode_started(body.as_bytes(), &key());
+        let started = |body: &str| decode_started_build(body.as_bytes(), &key());
         let expected =
             StartedBuild { id: CleanText::line("b1"), url: Some(CleanText::line("https://acme-1.mintlify.site/")) };
         assert_eq!(started(r#"{"statusId":"b1","previewUrl":"https://acme-1.mintlify.site/"}"#), Ok(expected));

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The maximum number of bytes that are read from a certificate file. Even the largest bundles have less than a quarter
 /// of this size.
-const MAX_BYTES: u64 = 4 << 20;
+const MAX_CERTIFICATE_FILE_BYTES: u64 = 4 << 20;
 
 /// Why a certificate file can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +84,7 @@ impl ExtraRoots {
 
 fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?.take(MAX_CERTIFICATE_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

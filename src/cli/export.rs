@@ -7,7 +7,7 @@ use super::exit_code::Code;
 use super::out::Out;
 use super::session::CommandContext;
 use crate::config::{GlobalOptions, data_folder};
-use crate::runtime::new_file::{replace_file, write_new};
+use crate::runtime::new_file::{replace_file, write_new_file};
 use crate::store::{ExportCounts, ScopeFilter, StoreError};
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -79,7 +79,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     };
     match file {
         Some(file) => {
-            let written = if options.force { replace_file(file, lines) } else { write_new(file, lines) };
+            let written = if options.force { replace_file(file, lines) } else { write_new_file(file, lines) };
             written.map_err(|error| export_error(file, &error))?;
         }
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {

@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use super::welcome::SetupPage;
-use crate::config::check::{KEY_ENTERED_AS_SOURCE, check_field};
+use crate::config::check::{KEY_ENTERED_AS_SOURCE_MESSAGE, check_field};
 use crate::config::environment::Environment;
 use crate::config::file::read_config_file;
 use crate::config::key::KeySource;
@@ -220,7 +220,7 @@ impl InitCommand<'_> {
 /// Returns the sentence about an invalid field. If a command or a file is expected, but the text is the key itself, the
 /// sentence names the option, because the form's advice to choose another source doesn't help without the form.
 fn field_problem(field: SetupField, profile: &NewProfile, problem: &SetupProblem) -> String {
-    if problem.sentence.as_str() != KEY_ENTERED_AS_SOURCE {
+    if problem.sentence.as_str() != KEY_ENTERED_AS_SOURCE_MESSAGE {
         return format!("{}: {}", field.label(), problem.sentence);
     }
     let option = if matches!(profile.key, KeySourceInput::File(_)) { "--api-key-file" } else { "--api-key-command" };

@@ -18,7 +18,7 @@ use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::runtime::crash;
 use crate::runtime::logfile::LogGuard;
 use crate::store::Store;
-use crate::terminal::signals::{Signal, SignalStream, stop_group};
+use crate::terminal::signals::{Signal, SignalStream, stop_process_group};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -358,7 +358,7 @@ impl Session {
             }
             Signal::Stop => {
                 self.engine.release_leases();
-                stop_group();
+                stop_process_group();
                 self.engine.resume();
                 false
             }

@@ -28,7 +28,7 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
 
 /// Installs the signal handler. The returned future waits for a signal and returns the exit code.
 fn listen_for_end_signal() -> io::Result<impl Future<Output = Code>> {
-    let mut signals = SignalStream::listen_for_end()?;
+    let mut signals = SignalStream::listen_for_end_signals()?;
     Ok(async move {
         match signals.next().await {
             Signal::Interrupt => Code::Interrupted,

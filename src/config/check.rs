@@ -62,13 +62,13 @@ fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
 }
 
 /// The error message if the text that was entered as a command or file is probably the API key itself.
-pub const KEY_ENTERED_AS_SOURCE: &str =
+pub const KEY_ENTERED_AS_SOURCE_MESSAGE: &str =
     "This looks like the key itself. To store it in config.toml, choose “typed here”.";
 
 /// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
 fn check_key_command(words: &[String]) -> Result<(), String> {
     let is_key = words.first().is_some_and(|program| contains_key_prefix(program));
-    if is_key { Err(KEY_ENTERED_AS_SOURCE.to_owned()) } else { Ok(()) }
+    if is_key { Err(KEY_ENTERED_AS_SOURCE_MESSAGE.to_owned()) } else { Ok(()) }
 }
 
 /// Checks a file that contains the API key. A relative path is resolved from the folder of the configuration file
@@ -76,7 +76,7 @@ fn check_key_command(words: &[String]) -> Result<(), String> {
 fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
     let path = resolve_path(config, file);
     if contains_key_prefix(&file.to_string_lossy()) && !path.exists() {
-        return Err(KEY_ENTERED_AS_SOURCE.to_owned());
+        return Err(KEY_ENTERED_AS_SOURCE_MESSAGE.to_owned());
     }
     key::read_key_file(&path).map(drop).map_err(|error| error.to_string())
 }

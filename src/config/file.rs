@@ -75,7 +75,7 @@ impl ConfigFile {
     }
 
     /// Returns the maximum number of GET requests per minute for polling.
-    pub fn poll_rate(&self) -> u32 {
+    pub fn polls_per_minute(&self) -> u32 {
         self.poll.per_minute.unwrap_or(DEFAULT_POLLS_PER_MINUTE)
     }
 
@@ -113,13 +113,13 @@ pub struct ProfileConfig {
     pub api_key: Option<InlineKey>,
     #[serde(skip)]
     pub(super) base_url_position: LineColumn,
-    /// The lines and columns of the three sources of the API key, in the order of [`KEY_SOURCES`].
+    /// The lines and columns of the three sources of the API key, in the order of [`KEY_SOURCE_FIELDS`].
     #[serde(skip)]
     pub(super) key_positions: [LineColumn; 3],
 }
 
 /// The fields of a profile that set the source of the API key.
-pub(super) const KEY_SOURCES: [&str; 3] = ["api_key_command", "api_key_file", "api_key"];
+pub(super) const KEY_SOURCE_FIELDS: [&str; 3] = ["api_key_command", "api_key_file", "api_key"];
 
 /// An API key in the configuration file. It is wiped from memory on drop, and its debug output is `***`.
 #[derive(Deserialize)]
@@ -243,7 +243,7 @@ fn decode_utf8(bytes: &[u8]) -> Result<&str, Mistake> {
 pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, at, &user_message(error.message()))
+        Mistake::at(text, at, &reword_toml_error(error.message()))
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
     customization::check_customization(&file.filters, &file.commands, programs)
@@ -265,21 +265,21 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     file.ui.theme_position = positions.position_of(&["ui"], "theme");
     for (name, profile) in &mut file.profiles {
         profile.base_url_position = positions.position_of(&["profiles", name], "base_url");
-        profile.key_positions = KEY_SOURCES.map(|source| positions.position_of(&["profiles", name], source));
+        profile.key_positions = KEY_SOURCE_FIELDS.map(|source| positions.position_of(&["profiles", name], source));
     }
     Ok(file)
 }
 
 /// The old names of renamed settings. They are still accepted, but error messages don't suggest them.
-const FORMER_NAMES: [&str; 2] = ["ground", "how"];
+const FORMER_SETTING_NAMES: [&str; 2] = ["ground", "how"];
 
 /// Rewrites an error message of the TOML parser for users. Removes a quoted value of the wrong type, because it may be
 /// an API key in the wrong field.
-fn user_message(message: &str) -> String {
+fn reword_toml_error(message: &str) -> String {
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     // The quoted value may itself contain ", expected ", so split at the last occurrence.
     if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
-        return format!("expected {}, found {}", expected_type(expected), found_type(found));
+        return format!("expected {}, found {}", reword_expected_type(expected), reword_found_type(found));
     }
     // If the file contains an array instead of a table, Serde reports a wrong length, because Serde can read a struct
     // from an array.
@@ -288,14 +288,14 @@ fn user_message(message: &str) -> String {
     }
     match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
         Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
-        None => {
-            FORMER_NAMES.iter().fold(message.to_owned(), |message, name| message.replace(&format!("`{name}`, "), ""))
-        }
+        None => FORMER_SETTING_NAMES
+            .iter()
+            .fold(message.to_owned(), |message, name| message.replace(&format!("`{name}`, "), "")),
     }
 }
 
 /// Rewords the parser's description of the value in the file for the user.
-fn found_type(found: &str) -> &str {
+fn reword_found_type(found: &str) -> &str {
     match found.split(' ').next() {
         Some("string") => "a string",
         Some("integer" | "floating") => "a number",
@@ -307,7 +307,7 @@ fn found_type(found: &str) -> &str {
 }
 
 /// Rewords the parser's description of the expected value for the user.
-fn expected_type(expected: &str) -> &str {
+fn reword_expected_type(expected: &str) -> &str {
     match expected {
         "a string" => "a string in quotes",
         "path string" => "a path in quotes",

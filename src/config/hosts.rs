@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The environment variables that can make `gh` and `glab` print the same token for any host. docdeck runs these
 /// programs without the variables, because otherwise a link in a job could decide to which host that token is sent.
-const TOKEN_VARIABLES: [&str; 8] = [
+const VARIABLES_REMOVED_FOR_HOST_CLI: [&str; 8] = [
     "GH_TOKEN",
     "GITHUB_TOKEN",
     "GH_ENTERPRISE_TOKEN",
@@ -170,7 +170,8 @@ impl TokenSource {
             Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),
             Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some).map_err(token_error),
             Self::HostCli(words) => {
-                let token = run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None, &TOKEN_VARIABLES);
+                let token =
+                    run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None, &VARIABLES_REMOVED_FOR_HOST_CLI);
                 Ok(token.await.ok())
             }
         }

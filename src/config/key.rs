@@ -3,7 +3,7 @@
 
 use super::environment::Environment;
 use super::error::ConfigError;
-use super::file::{KEY_SOURCES, ProfileConfig, others_can_read, system_message};
+use super::file::{KEY_SOURCE_FIELDS, ProfileConfig, others_can_read, system_message};
 use super::key_command::{KEY_COMMAND_TIMEOUT, MAX_KEY_SOURCE_BYTES, TerminalUse, run_key_command};
 use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use crate::model::redaction::redacted_path;
@@ -41,7 +41,7 @@ impl KeySource {
         let wrong =
             |what: &str| ConfigError::invalid(config, last.unwrap_or((1, 1)), &format!("the profile {name} {what}"));
         if is_set.iter().filter(|is_set| **is_set).count() > 1 {
-            let which = KEY_SOURCES.join(", ");
+            let which = KEY_SOURCE_FIELDS.join(", ");
             return Err(wrong(&format!("names more than one source of the API key; keep one of {which}")));
         }
         if let Some(command) = &profile.api_key_command {

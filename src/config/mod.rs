@@ -255,7 +255,7 @@ fn merge_settings(
     loaded: &LoadedFile,
 ) -> Result<SetupState, ConfigError> {
     let display = display_settings(global_options, environment, &loaded.file.ui, path);
-    let per_minute = loaded.file.poll_rate();
+    let per_minute = loaded.file.polls_per_minute();
     let empty_profile = ProfileConfig::default();
     let (name, profile) = sources::resolve_profile(global_options, environment, path, &loaded.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&empty_profile));

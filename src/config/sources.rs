@@ -109,9 +109,8 @@ pub fn existing_settings(
 /// Returns the name of the profile to use, and the settings of that profile if the file contains it.
 ///
 /// # Errors
-/// Fails if the selected profile is not in the file. If no profile is selected, fails if the file has several profiles
-/// but none called `default`. The second case is not an error if the environment sets an API key and a project is set
-/// outside the file.
+/// Fails if the selected profile is not in the file. Also fails if no profile is selected and the file has several
+/// profiles but none called `default`, unless the environment sets an API key and a project is set outside the file.
 pub fn resolve_profile<'a>(
     global_options: &GlobalOptions,
     environment: &Environment,

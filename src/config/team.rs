@@ -24,7 +24,7 @@ pub struct TeamSettings {
 }
 
 /// Returns `user@host`.
-fn default_name(environment: &Environment) -> String {
+fn default_member_name(environment: &Environment) -> String {
     #[cfg(unix)]
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
@@ -47,7 +47,7 @@ impl TeamSettings {
             (None, None, Some(file)) => KeySource::File(resolve_path(path, &file)),
             (None, None, None) => return Ok(None),
         };
-        let name = config.name.unwrap_or_else(|| default_name(environment));
+        let name = config.name.unwrap_or_else(|| default_member_name(environment));
         let ca_file = config.ca_file.map(|file| resolve_path(path, &file));
         let name = CleanText::title(&name, MAX_AUTHOR_CHARS);
         Ok(Some(Self { url, name, reader_text_days: file.privacy.reader_text_days(), ca_file }))

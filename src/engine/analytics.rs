@@ -6,7 +6,7 @@ use super::Engine;
 use super::ledger::RequestFailure;
 use super::reports::read_failure;
 use super::state::EngineState;
-use crate::api::DecodedRow;
+use crate::api::DecodableRow;
 use crate::model::Time;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, ConversationMessage, RowsLoadOutcome, RowsLoadPlan, RowsLoadProgress, RowsMerge,
@@ -31,7 +31,7 @@ impl Engine {
     ///
     /// If the configuration disables storing the texts that readers wrote, each load of a report with such texts starts
     /// from the beginning.
-    pub async fn load_rows<R: DecodedRow>(&self, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
+    pub async fn load_rows<R: DecodableRow>(&self, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
         let crashed = || Arc::new(crashed_outcome::<R>()) as Arc<dyn Any + Send + Sync>;
@@ -106,7 +106,7 @@ impl EngineState {
         report
     }
 
-    async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
+    async fn run_rows_load<R: DecodableRow>(self: Arc<Self>, plan: RowsLoadPlan) -> RowsLoadOutcome<R> {
         let mut load = RowsLoad { inner: &self, plan, so_far: PartialRows::default(), requests: 0, is_resumed: false };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
@@ -125,7 +125,7 @@ impl EngineState {
 
     /// Makes one request for the response after `so_far`, stores the response and adds it to `so_far`. Without
     /// a usable response, returns `so_far` unchanged, with the failure.
-    async fn load_next_rows<R: DecodedRow>(
+    async fn load_next_rows<R: DecodableRow>(
         self: Arc<Self>,
         plan: RowsLoadPlan,
         so_far: PartialRows<R>,
@@ -230,7 +230,7 @@ struct RowsLoad<'a, R> {
     is_resumed: bool,
 }
 
-impl<R: DecodedRow> RowsLoad<'_, R> {
+impl<R: DecodableRow> RowsLoad<'_, R> {
     async fn run(&mut self) -> LoadEndReason {
         if !self.plan.from_start
             && let Err(error) = self.resume().await

@@ -84,9 +84,9 @@ impl ServiceClock {
         if drift > -DATE_HEADER_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }
-        // If the reading is only a little too late, the response was probably slow. Then the clock is set to the end of
-        // the header's second, so that it hardly moves back and what follows seldom gets an earlier time than what
-        // preceded.
+        // If the reading is only a little too late, the response was probably slow. The clock is then set to the end of
+        // the header's second, so that it moves back as little as possible and later events rarely get earlier times
+        // than the events before them.
         let is_slow_response = drift <= -DATE_HEADER_PRECISION && drift > -MIN_CLOCK_CHANGE;
         let date = if is_slow_response { date + DATE_HEADER_PRECISION } else { date };
         anchor.service_time = date;

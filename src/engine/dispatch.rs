@@ -106,9 +106,9 @@ impl Dispatcher {
         }
     }
 
-    /// Does the work of [`Self::start_allowed_sends`]: starts every send that the store permits; without the dispatch
-    /// lease, only those of the prompts in `submitted`. Returns the service time at which the first waiting prompt may
-    /// be sent; `None` if no prompt waits for a limit.
+    /// Starts to send every prompt for which the store permits it; without the dispatch lease, only prompts in
+    /// `submitted`. Returns the service time at which the first waiting prompt may be sent; `None` if no prompt waits
+    /// for a limit.
     async fn start_sends(
         &mut self,
         has_lease: bool,

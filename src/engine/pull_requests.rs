@@ -32,7 +32,7 @@ const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
 /// The maximum number of chunks of a host in one round for which merge conflicts are requested once more, because
 /// GitHub was still computing them. A round of 200 pull requests on GitHub has 8 chunks with 2 requests each, so it
-/// needs at most 20 requests. The conflicts of further chunks are read in the next round.
+/// needs at most 16 + 4 requests. The conflicts of further chunks are read in the next round.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
@@ -72,8 +72,8 @@ struct RefreshRound {
     chunks: VecDeque<PullRequestChunk>,
     /// When the next pull request is due after this round.
     next_due: Time,
-    /// The number of hosts that were unavailable at the start, if the round has the maximum size, so that other due
-    /// pull requests may have been left out; otherwise `None`.
+    /// The number of hosts that were unavailable at the start. `None` unless the round has the maximum size: only then
+    /// may other due pull requests have been left out.
     unavailable_hosts_at_start: Option<usize>,
 }
 

@@ -2,9 +2,9 @@
 //! argument.
 //!
 //! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a
-//! token for it. A quarter of the tokens is only for the jobs on screen, so that they don't wait for the other
-//! jobs. All jobs share the remaining tokens: while a job is due, each other job gets at most one of these tokens
-//! before this job gets one.
+//! token for it. A quarter of the tokens is reserved for the jobs on screen, so that they don't wait for the other
+//! jobs. All jobs share the other tokens: while a due job waits for one of these, each other job gets at most
+//! one.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ pub(super) enum RequestEnd {
     Failed,
 }
 
-/// The tokens of the budget that a request may use.
+/// The part of the budget from which a request takes its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenPool {
     /// For all jobs.

@@ -86,7 +86,7 @@ pub(super) struct EngineState {
     last_problem: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
     pub(super) shared_connection: Mutex<Option<Connection>>,
-    /// The state of sharing the project with a team.
+    /// The state of the exchange with a team.
     pub(super) team: TeamState,
 }
 

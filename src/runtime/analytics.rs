@@ -1,7 +1,7 @@
 //! Runs the effects about the reports of the analytics screen.
 
 use super::effect_runner::EffectRunner;
-use crate::api::DecodedRow;
+use crate::api::DecodableRow;
 use crate::model::analytics::{AnalyticsKind, RowsLoadOutcome, RowsLoadPlan};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome};
@@ -55,7 +55,7 @@ impl EffectRunner {
         })
     }
 
-    async fn cached_rows<R: DecodedRow>(&self, range: DateRange) -> RowsMsg<R> {
+    async fn cached_rows<R: DecodableRow>(&self, range: DateRange) -> RowsMsg<R> {
         let Ok(engine) = self.engine().await else { return RowsMsg::Cached { range, report: None, is_fresh: false } };
         let report = engine.cached_rows::<R>(range).await;
         let is_fresh = report.as_ref().is_some_and(|report| engine.is_report_fresh(report));
@@ -64,13 +64,13 @@ impl EffectRunner {
 
     /// Returns the message about a report that another member of the team loaded, as if this computer had loaded the
     /// report. Returns `None` if the report was removed after it arrived.
-    async fn received_rows<R: DecodedRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
+    async fn received_rows<R: DecodableRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
         let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
         let outcome = RowsLoadOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };
         Some(RowsMsg::Ended { range, outcome })
     }
 
-    async fn load_rows<R: DecodedRow>(&self, plan: RowsLoadPlan) -> RowsMsg<R> {
+    async fn load_rows<R: DecodableRow>(&self, plan: RowsLoadPlan) -> RowsMsg<R> {
         let outcome = match self.engine().await {
             Ok(engine) => engine.load_rows::<R>(plan).await,
             Err(failure) => RowsLoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 },

@@ -6,7 +6,7 @@ use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 
 /// The exit code of a Rust program after a panic.
-pub const EXIT_CODE: i32 = 101;
+pub const PANIC_EXIT_CODE: i32 = 101;
 
 /// Installs a panic hook for a process that doesn't take over the terminal. `log` is the file to which panics are
 /// written, if any.
@@ -24,7 +24,7 @@ pub(super) fn report_and_exit(info: &PanicHookInfo<'_>, log: Option<&PathBuf>) {
     eprintln!("Saved prompts and drafts are not lost.");
     // Exits instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
     // continue.
-    std::process::exit(EXIT_CODE);
+    std::process::exit(PANIC_EXIT_CODE);
 }
 
 fn panic_sentence(info: &PanicHookInfo<'_>) -> CleanText {

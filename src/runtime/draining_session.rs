@@ -10,13 +10,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 /// How long to wait for pending writes when a session or docdeck ends, so that nothing that was typed is lost.
-pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const PENDING_WRITES_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long to wait for the service's response to a prompt when a session or docdeck ends.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often to check whether the service has responded, or whether outcomes are recorded.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+pub(super) const RESPONSE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the engine may take to stop.
-const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+const ENGINE_STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The remaining work for the previous profile.
 #[derive(Debug)]
@@ -41,19 +41,19 @@ impl DrainingSession {
             self;
         let end = async {
             if let Some(last) = ordered_tasks_done {
-                let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
+                let _ = tokio::time::timeout(PENDING_WRITES_TIMEOUT, last).await;
             }
             // Waits for an engine that is still starting, because nothing could stop it later.
-            let started = tokio::time::timeout(WRITE_TIMEOUT, engine.wait_for(Option::is_some)).await;
+            let started = tokio::time::timeout(PENDING_WRITES_TIMEOUT, engine.wait_for(Option::is_some)).await;
             let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
                 let _ = tokio::time::timeout(RESPONSE_TIMEOUT, wait_for_responses(&engine)).await;
                 // Waits without a time limit until the engine has recorded all outcomes that the service reported.
                 while engine.has_unrecorded_outcomes() {
-                    tokio::time::sleep(CHECK_INTERVAL).await;
+                    tokio::time::sleep(RESPONSE_CHECK_INTERVAL).await;
                 }
-                let _ = tokio::time::timeout(STOP_TIMEOUT, engine.stop()).await;
+                let _ = tokio::time::timeout(ENGINE_STOP_TIMEOUT, engine.stop()).await;
             }
         };
         tokio::pin!(end);
@@ -81,6 +81,6 @@ impl DrainingSession {
 /// Waits until no prompt is being sent.
 async fn wait_for_responses(engine: &Engine) {
     while engine.is_sending() {
-        tokio::time::sleep(CHECK_INTERVAL).await;
+        tokio::time::sleep(RESPONSE_CHECK_INTERVAL).await;
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use tokio::sync::watch;
 
 /// The store's key for the list of tips that were already shown.
-pub(super) const TIPS_KEY: &str = "tips";
+pub(super) const TIPS_STORE_KEY: &str = "tips";
 
 /// The engine, or the reason why it did not start; `None` while it is starting.
 pub(super) type EngineStartup = Option<Result<Engine, Failure>>;
@@ -51,7 +51,7 @@ impl EffectRunner {
             }
             Effect::SaveSeenTips(words) => {
                 // Errors are ignored: the tips are shown once more.
-                let _ = self.store.set_value(TIPS_KEY, &words).await;
+                let _ = self.store.set_value(TIPS_STORE_KEY, &words).await;
                 None
             }
             Effect::WriteFile(file, overwrite) => {

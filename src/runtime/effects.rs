@@ -2,7 +2,7 @@
 //! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
 //! effects that need the terminal (copying, opening, suspending, quitting).
 
-use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
+use super::draining_session::{DrainingSession, PENDING_WRITES_TIMEOUT, RESPONSE_CHECK_INTERVAL, RESPONSE_TIMEOUT};
 use super::effect_runner::{EffectRunner, EngineStartup, store_failure};
 use super::profile_effects::ProfileEffectRunner;
 use crate::api::Client;
@@ -27,7 +27,7 @@ use tokio::task::{JoinHandle, JoinSet};
 /// Maximum number of engine events that are buffered before the engine has to wait.
 pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
-const STOP_TIMEOUT: Duration = Duration::from_millis(80);
+const ENGINE_STOP_TIMEOUT_AT_EXIT: Duration = Duration::from_millis(80);
 
 /// How long after the start the database is checked. An earlier check would slow down the first frame and the first
 /// requests, which also read from the disk.
@@ -49,7 +49,7 @@ pub struct EngineConfig {
     pub team: Option<TeamAccess>,
 }
 
-/// The tasks that run effects. Receives their messages.
+/// Runs effects as tasks, and receives the messages that they return.
 #[derive(Debug)]
 pub struct EffectTasks {
     runner: EffectRunner,
@@ -70,7 +70,7 @@ pub struct EffectTasks {
 }
 
 impl EffectTasks {
-    /// Creates the runner of effects; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
+    /// Starts no task yet. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates_folder: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
@@ -148,7 +148,7 @@ impl EffectTasks {
     /// Switches to another service or project with the same store. The previous session ends in the background, after
     /// its pending writes and the prompt that it is sending. From now on, `engine_events` receives the events of the
     /// new engine.
-    pub fn switch(&mut self, config: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
+    pub fn switch_project(&mut self, config: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
         let scope = config.client.scope().clone();
         let old = &self.runner.scope;
         let is_project_unchanged = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
@@ -319,7 +319,7 @@ impl EffectTasks {
                     print_to_stderr(sentence.as_str());
                 },
                 Some(_) = self.draining_sessions.join_next() => {}
-                () = tokio::time::sleep(CHECK_INTERVAL) => {}
+                () = tokio::time::sleep(RESPONSE_CHECK_INTERVAL) => {}
                 _ = signals.next() => return,
                 () = &mut timeout => return,
             }
@@ -329,13 +329,13 @@ impl EffectTasks {
     /// Waits for pending writes, stops the engine, closes the store, and aborts all other tasks.
     pub async fn end(mut self) {
         if let Some(last) = self.ordered_tasks_done.take() {
-            let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
+            let _ = tokio::time::timeout(PENDING_WRITES_TIMEOUT, last).await;
         }
         if let Some(engine) = self.engine() {
-            let _ = tokio::time::timeout(STOP_TIMEOUT, engine.stop()).await;
+            let _ = tokio::time::timeout(ENGINE_STOP_TIMEOUT_AT_EXIT, engine.stop()).await;
         }
         self.tasks.abort_all();
-        let _ = tokio::time::timeout(WRITE_TIMEOUT, self.runner.store.close()).await;
+        let _ = tokio::time::timeout(PENDING_WRITES_TIMEOUT, self.runner.store.close()).await;
     }
 }
 

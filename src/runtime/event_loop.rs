@@ -19,7 +19,7 @@ use crate::model::link;
 use crate::model::text::CleanText;
 use crate::terminal::frame_scheduler::FrameScheduler;
 use crate::terminal::session::{TerminalEvent, TerminalSession, sleep_until_moment};
-use crate::terminal::signals::{Signal, stop_group};
+use crate::terminal::signals::{Signal, stop_process_group};
 use crate::tui::draw::{self, KeptCells, Theme};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Msg, ProfilesEffect, RelaunchTarget};
@@ -32,9 +32,9 @@ use tokio::sync::mpsc;
 
 /// Maximum number of events and messages that are handled before drawing, so that a flood of events can't prevent
 /// drawing.
-const MAX_BURST: usize = 2048;
+const MAX_MESSAGES_BEFORE_DRAWING: usize = 2048;
 /// Maximum time for handling events and messages before drawing.
-const MAX_BURST_TIME: Duration = Duration::from_millis(8);
+const MAX_HANDLING_TIME_BEFORE_DRAWING: Duration = Duration::from_millis(8);
 /// Minimum time between two timers of the state machine.
 const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
 /// For this long after a foreground program has ended, SIGINT and SIGQUIT are assumed to be meant for that program.
@@ -59,7 +59,7 @@ pub struct Folders {
 pub enum ExitReason {
     /// The user quit.
     Quit,
-    /// A signal other than SIGINT arrived, or the terminal is gone.
+    /// A signal other than SIGINT ended docdeck, or the terminal is gone.
     Terminated,
     /// Another process sent SIGINT. (A typed Ctrl-C is a key.)
     Interrupted,
@@ -216,7 +216,7 @@ impl Dashboard {
     /// Handles the events and messages that are already available, up to a limit, before drawing.
     fn handle_pending_messages(&mut self) {
         let start = Instant::now();
-        for _ in 0..MAX_BURST {
+        for _ in 0..MAX_MESSAGES_BEFORE_DRAWING {
             let msg = if self.exit.is_some() {
                 None
             } else if let Some(event) = self.session.try_next() {
@@ -230,7 +230,7 @@ impl Dashboard {
                 Some(msg) => self.handle(msg),
                 None => return,
             }
-            if start.elapsed() >= MAX_BURST_TIME {
+            if start.elapsed() >= MAX_HANDLING_TIME_BEFORE_DRAWING {
                 return;
             }
         }
@@ -342,7 +342,7 @@ impl Dashboard {
                 Signal::Interrupt | Signal::Quit | Signal::Continue => return,
                 Signal::Stop => {
                     self.release_leases();
-                    stop_group();
+                    stop_process_group();
                     self.continue_running();
                     return;
                 }
@@ -473,7 +473,7 @@ impl Dashboard {
             true => self.scheduler.request_frame(),
             false => {}
         }
-        self.scheduler.set_reading(self.app.is_reading_store(), Instant::now());
+        self.scheduler.set_reading_store(self.app.is_reading_store(), Instant::now());
         if !self.session.is_released() && self.scheduler.is_due(Instant::now()) {
             self.draw();
         }

@@ -2,7 +2,7 @@
 //! to the editor, reads the text back and removes the file.
 
 use super::event_loop::Dashboard;
-use super::new_file::write_new;
+use super::new_file::write_new_file;
 use crate::config::environment::Environment;
 use crate::model::command::split_command_line;
 use crate::model::failure::Failure;
@@ -33,7 +33,7 @@ impl Dashboard {
                 return Some(Msg::Prompts(PromptsMsg::EditedExternally(Err(Failure::local(&sentence)))));
             }
         };
-        let programs = editors(&self.environment, &file.path());
+        let programs = editor_command_lines(&self.environment, &file.path());
         let file = Arc::new(file);
         let edited = Arc::clone(&file);
         let answer = self
@@ -48,7 +48,7 @@ impl Dashboard {
 }
 
 /// Returns the command lines of the editors to try: each editor with its arguments and the file.
-fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
+fn editor_command_lines(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
     let named = environment.editor.as_deref().map(split_command_line).filter(|words| !words.is_empty());
     let programs =
         named.map_or_else(|| DEFAULT_EDITORS.map(|name| vec![name.to_owned()]).to_vec(), |words| vec![words]);
@@ -75,7 +75,7 @@ impl EditedFile {
         let file = Self { folder: builder.tempdir_in(parent)? };
         // Adds a final line feed, because editors complain about a text file that doesn't end with a line feed.
         let line_feed = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        write_new(&file.path(), text.as_bytes().chain(line_feed.as_bytes()))?;
+        write_new_file(&file.path(), text.as_bytes().chain(line_feed.as_bytes()))?;
         Ok(file)
     }
 
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn without_a_variable_the_usual_editors_are_tried() {
         let file = Path::new("/x/prompt.md");
-        let usual = editors(&Environment::default(), file);
+        let usual = editor_command_lines(&Environment::default(), file);
         assert_eq!(usual, [["vi", "/x/prompt.md"], ["nano", "/x/prompt.md"]]);
         let named = Environment { editor: Some("code --wait".to_owned()), ..Environment::default() };
-        assert_eq!(editors(&named, file), [["code", "--wait", "/x/prompt.md"]]);
+        assert_eq!(editor_command_lines(&named, file), [["code", "--wait", "/x/prompt.md"]]);
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the effects about jobs.
 
-use super::effect_runner::{EffectRunner, TIPS_KEY, store_failure};
+use super::effect_runner::{EffectRunner, TIPS_STORE_KEY, store_failure};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::JobKey;
@@ -156,7 +156,7 @@ impl EffectRunner {
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
             // A missing value means that no tip was shown yet, even if there are jobs, because commands create jobs
             // without showing tips.
-            let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
+            let tips = Some(self.store.value(TIPS_STORE_KEY).await?.unwrap_or_default());
             let is_project_shared = self.store.team_membership(&self.scope).await?.is_some();
             Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_project_shared })
         };

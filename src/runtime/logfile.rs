@@ -17,7 +17,7 @@ const ROTATION_BYTES: u64 = 1024 * 1024;
 /// when the log is opened. Further lines are dropped, so that the log never blocks the program.
 const MAX_WAITING_LINES: usize = 1024;
 /// Number of older files that are kept.
-const KEPT_FILES: u32 = 3;
+const MAX_OLD_LOG_FILES: u32 = 3;
 
 /// The open log file. Dropping the guard writes pending lines.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl RotatingFile {
         // If the file at this path is small, another instance has already rotated it, and it only has to be reopened.
         if std::fs::metadata(&self.path).is_ok_and(|meta| meta.len() >= self.limit) {
             let numbered = |n: u32| PathBuf::from(format!("{}.{n}", self.path.display()));
-            for n in (1..KEPT_FILES).rev() {
+            for n in (1..MAX_OLD_LOG_FILES).rev() {
                 if numbered(n).exists() {
                     std::fs::rename(numbered(n), numbered(n + 1))?;
                 }

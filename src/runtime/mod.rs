@@ -149,7 +149,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
     let mut effects = EffectTasks::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_profile_effects(config.profile_effects);
-    effects.set_first_rows(preload.rows.take());
+    effects.set_first_rows(preload.first_rows.take());
     let (mut app, initial_effects) = App::new(start, Utc::now());
     app.dialogs.extend(config.first_dialog);
     let mut dashboard = Dashboard {

@@ -52,7 +52,7 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
 fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
     match overwrite {
         Overwrite::Never => write_numbered_file(path, text).map(WriteResult::Written),
-        Overwrite::Ask => match write_new(path, text.as_bytes()) {
+        Overwrite::Ask => match write_new_file(path, text.as_bytes()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(WriteResult::Exists),
             done => done.map(|()| WriteResult::Written(path.to_path_buf())),
         },
@@ -64,7 +64,7 @@ fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<Write
 fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
     for n in 1..=MAX_FILE_NAMES {
         let path = numbered_name(name, n);
-        match write_new(&path, text.as_bytes()) {
+        match write_new_file(&path, text.as_bytes()) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -78,7 +78,7 @@ fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// Fails if the file already exists, or can't be created or written.
-pub fn write_new(path: &Path, mut source: impl Read) -> io::Result<()> {
+pub fn write_new_file(path: &Path, mut source: impl Read) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

@@ -66,7 +66,7 @@ impl Dashboard {
     pub(super) fn switch_profile(&mut self, profile_index: usize, key: ApiKey) -> Option<Msg> {
         match self.profiles.engine_config(profile_index, key) {
             Ok(connection) => {
-                self.effects.switch(connection, &mut self.engine_events);
+                self.effects.switch_project(connection, &mut self.engine_events);
                 None
             }
             // The key of this profile was just tested, so the only possible cause is a missing certificate file.

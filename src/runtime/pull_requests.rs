@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 /// The maximum number of changed pages whose views are read from the cache.
 const MAX_PAGES_WITH_VIEWS: usize = 100;
 /// The views of a changed page come from a cached range whose number of days is within these limits.
-const COMPARABLE_RANGE_LENGTHS: RangeInclusive<u32> = 7..=31;
+const COMPARABLE_RANGE_DAYS: RangeInclusive<u32> = 7..=31;
 
 impl EffectRunner {
     /// Requests the state of a build. If it has succeeded, stores the address of the preview.
@@ -79,7 +79,7 @@ impl EffectRunner {
             // Chooses the newest cached range of a week to a month. A day is too short to compare pages, and a year is
             // too long.
             let periods = self.store.page_periods(&self.scope, &page).await?;
-            let newest = periods.into_iter().filter(|period| COMPARABLE_RANGE_LENGTHS.contains(&period.range.days()));
+            let newest = periods.into_iter().filter(|period| COMPARABLE_RANGE_DAYS.contains(&period.range.days()));
             if let Some(period) = newest.max_by_key(|period| (period.range.to(), period.views.as_of)) {
                 views.insert(page, period);
             }

@@ -22,8 +22,8 @@ const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
 pub struct Preload {
     layout: JoinHandle<Option<Layout>>,
     /// The first rows of the jobs list; `None` for the setup form.
-    pub(super) rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
-    /// The store that is created only after the first frame.
+    pub(super) first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
+    /// Delays the creation of the store until it is dropped, after the first frame; `None` if the store is not delayed.
     pub(super) store_creation_guard: Option<StoreCreationGuard>,
 }
 
@@ -36,20 +36,20 @@ impl Preload {
     pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
         let limit: u32 = terminal_size()?.1.into();
         let layout = tokio::spawn(read_saved_layout(store, config));
-        let rows = (!config.needs_setup).then(|| {
+        let first_rows = (!config.needs_setup).then(|| {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });
-        Ok(Self { layout, rows, store_creation_guard: None })
+        Ok(Self { layout, first_rows, store_creation_guard: None })
     }
 
     /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
     /// Drops `store_creation_guard` after the first frame, because a store that is created at the same time would delay
     /// the frame.
-    pub fn with_rows(rows: FirstJobs, store_creation_guard: Option<StoreCreationGuard>) -> Self {
+    pub fn with_first_rows(first_rows: FirstJobs, store_creation_guard: Option<StoreCreationGuard>) -> Self {
         Self {
             layout: tokio::spawn(async { None }),
-            rows: Some(tokio::spawn(async { Ok(rows) })),
+            first_rows: Some(tokio::spawn(async { Ok(first_rows) })),
             store_creation_guard,
         }
     }

@@ -168,7 +168,7 @@ impl Day {
         u64::try_from(self.index).unwrap_or(0)
     }
 
-    /// Returns the part of a number for the whole day that has been counted so far.
+    /// Reduces `number`, a count for the whole day, to what has arrived so far.
     pub(super) fn counted_so_far(&self, number: u64) -> u64 {
         number * self.counted_share / 1_000_000
     }

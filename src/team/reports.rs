@@ -90,7 +90,7 @@ impl Exchange<'_> {
             (self.team.report_cursor, self.team.report_batch) = (cursor, Some(batch));
             let received = std::mem::take(&mut self.reports.received);
             self.reports = ReportProgress { received, ..ReportProgress::default() };
-            // The next step looks for new reports: members may have sent some whose notifications arrived during a
+            // The next step looks for new reports, because their notifications may have arrived during an earlier
             // step.
         }
         Ok(ExchangeStep::HasMore)

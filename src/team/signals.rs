@@ -1,4 +1,4 @@
-//! Notifications from the database about data of the team that other members have changed.
+//! Notifications from the team's database about changes by other members.
 
 use super::error::TeamError;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -22,8 +22,8 @@ const CLEAR: &str = "\x1b[2J";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// A terminal that shows frames. ratatui provides each frame, but [`ShownScreen`] compares it with what the terminal
-/// shows, because ratatui would measure every glyph of both frames for that.
+/// A terminal that shows frames. ratatui provides the frame to draw into, but [`ShownScreen`] finds the cells that have
+/// changed, because ratatui would measure every glyph of the old and the new frame for that.
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
@@ -37,7 +37,7 @@ impl<W: Write> TerminalScreen<W> {
     /// # Errors
     /// Never fails; ratatui's signature requires the `Result`.
     pub(super) fn new(out: W, size: Size, is_synchronized: bool, is_hidden: fn(char) -> bool) -> io::Result<Self> {
-        // ratatui gets no space on the screen: it would fill two buffers of that size, which are never used.
+        // The viewport is empty, because ratatui would fill two buffers of its size, which are never used.
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         let terminal = Terminal::with_options(FrameBackend::new(out, size, is_synchronized, is_hidden), options)?;
         Ok(Self { terminal, cells: Buffer::default() })
@@ -65,7 +65,7 @@ impl<W: Write> TerminalScreen<W> {
             next = Buffer::empty(area);
         }
         self.terminal.draw(|frame| {
-            // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
+            // Outside `render`, ratatui's own buffer is empty, so that ratatui finds nothing to compare.
             std::mem::swap(frame.buffer_mut(), &mut next);
             render(frame);
             std::mem::swap(frame.buffer_mut(), &mut next);

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 /// Minimum time between two frames.
-pub const FRAME_INTERVAL: Duration = Duration::from_millis(16);
+pub const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(16);
 /// Maximum time for which a frame waits for a read from the store. The wait avoids a frame with “Loading…” that would
 /// be replaced before anybody could read it.
 pub const MAX_READ_DELAY: Duration = Duration::from_millis(5);
@@ -36,14 +36,14 @@ impl FrameScheduler {
     }
 
     /// Sets whether something on the screen is being read from the store.
-    pub fn set_reading(&mut self, reading: bool, now: Instant) {
+    pub fn set_reading_store(&mut self, reading: bool, now: Instant) {
         self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + MAX_READ_DELAY));
     }
 
     /// Returns the time at which the requested frame may be drawn, or `None` if no frame is requested.
     pub fn due_at(&self, now: Instant) -> Option<Instant> {
         let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
-        let interval_end = last.map_or(now, |last| last + FRAME_INTERVAL);
+        let interval_end = last.map_or(now, |last| last + MIN_FRAME_INTERVAL);
         self.is_frame_requested.then_some(interval_end.max(self.delayed_until.unwrap_or(now)).max(now))
     }
 
@@ -108,7 +108,7 @@ mod tests {
         scheduler.record_frame(start);
         scheduler.request_frame();
         assert!(!scheduler.is_due(start + ms(3)));
-        assert_eq!(scheduler.due_at(start + ms(3)), Some(start + FRAME_INTERVAL));
+        assert_eq!(scheduler.due_at(start + ms(3)), Some(start + MIN_FRAME_INTERVAL));
     }
 
     #[test]
@@ -121,12 +121,12 @@ mod tests {
         assert!(scheduler.is_due(start + ms(1)));
         scheduler.record_frame(start + ms(1));
         scheduler.request_input_frame();
-        assert_eq!(scheduler.due_at(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
-        scheduler.record_frame(start + ms(1) + FRAME_INTERVAL);
+        assert_eq!(scheduler.due_at(start + ms(2)), Some(start + ms(1) + MIN_FRAME_INTERVAL));
+        scheduler.record_frame(start + ms(1) + MIN_FRAME_INTERVAL);
         scheduler.request_frame();
         assert_eq!(
             scheduler.due_at(start + ms(20)),
-            Some(start + ms(1) + 2 * FRAME_INTERVAL),
+            Some(start + ms(1) + 2 * MIN_FRAME_INTERVAL),
             "other changes wait for both"
         );
     }
@@ -136,15 +136,15 @@ mod tests {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
-        scheduler.set_reading(true, start);
+        scheduler.set_reading_store(true, start);
         assert_eq!(scheduler.due_at(start), Some(start + MAX_READ_DELAY));
-        scheduler.set_reading(false, start + ms(1));
+        scheduler.set_reading_store(false, start + ms(1));
         assert!(scheduler.is_due(start + ms(1)), "it was read");
-        scheduler.set_reading(true, start + ms(1));
+        scheduler.set_reading_store(true, start + ms(1));
         assert!(scheduler.is_due(start + ms(1) + MAX_READ_DELAY), "it takes too long");
         scheduler.record_frame(start + ms(1) + MAX_READ_DELAY);
         scheduler.request_frame();
-        scheduler.set_reading(true, start + ms(30));
+        scheduler.set_reading_store(true, start + ms(30));
         assert!(scheduler.is_due(start + ms(30)), "a slow read delays only one frame");
     }
 

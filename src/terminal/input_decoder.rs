@@ -18,9 +18,9 @@ const INCOMPLETE_SEQUENCE_HOLD: Duration = Duration::from_millis(1000);
 /// How long to wait for a requested reply before the program exits: the round trip of a slow connection.
 const EXIT_REPLY_TIMEOUT: Duration = Duration::from_millis(400);
 /// Maximum length of a sequence for a key or the mouse.
-const MAX_SEQUENCE_LENGTH: usize = 64;
+const MAX_SEQUENCE_BYTES: usize = 64;
 /// Maximum length of a reply.
-const MAX_REPLY_LENGTH: usize = 4096;
+const MAX_REPLY_BYTES: usize = 4096;
 
 const ESC: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -40,7 +40,7 @@ enum State {
     Character(usize),
     /// A key or a mouse report in an old format of fixed length. This many more bytes have to follow; they can have any
     /// value.
-    Fixed(usize),
+    FixedLength(usize),
     /// A key whose sequence starts with `ESC O`.
     Ss3,
     /// A reply, which starts with `ESC ]` or `ESC P`.
@@ -74,7 +74,7 @@ pub struct InputDecoder {
     /// The reported background, until [`Self::take_background`] returns it.
     background: Option<[u8; 3]>,
     /// Whether the reply to the last request for the background has arrived.
-    has_reply: bool,
+    has_reply_arrived: bool,
 }
 
 impl InputDecoder {
@@ -91,7 +91,7 @@ impl InputDecoder {
     /// Records that the background was requested, so that a reply may arrive from now on.
     pub fn expect_reply(&mut self, now: Instant) {
         self.background_requested_at = Some(now);
-        self.has_reply = false;
+        self.has_reply_arrived = false;
     }
 
     /// Returns the background colour (red, green and blue), once, if the terminal has reported it.
@@ -102,12 +102,14 @@ impl InputDecoder {
     /// Returns until when to wait for the requested reply before the terminal is given to the shell, which would read
     /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
-        self.background_requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_REPLY_TIMEOUT)
+        self.background_requested_at
+            .filter(|_| !self.has_reply_arrived)
+            .map(|requested_at| requested_at + EXIT_REPLY_TIMEOUT)
     }
 
     /// Returns the time at which [`Self::release_expired`] must be called for the held bytes, or `None` if no bytes are
     /// held. The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub fn release_deadline(&self) -> Option<Instant> {
         let starts_reply = self.state == State::Reply && self.background_requested_at.is_some();
         let hold = match self.state {
             State::Paste => return None,
@@ -120,7 +122,7 @@ impl InputDecoder {
 
     /// Releases the held bytes as typed keys if their deadline has passed, or drops them if they can't be typed.
     pub fn release_expired(&mut self, now: Instant, out: &mut impl Extend<Event>) {
-        if self.deadline().is_some_and(|deadline| deadline <= now) {
+        if self.release_deadline().is_some_and(|release_deadline| release_deadline <= now) {
             self.release(out);
         }
     }
@@ -149,30 +151,30 @@ impl InputDecoder {
     fn step(&self, byte: u8) -> Step {
         match self.state {
             State::Ground if byte == ESC => Step::Hold(State::Escape),
-            State::Ground => step_in_character(byte),
+            State::Ground => step_at_character_start(byte),
             State::Escape => match byte {
                 b'[' => Step::Hold(State::Csi),
                 b'O' => Step::Hold(State::Ss3),
                 b']' | b'P' => Step::Hold(State::Reply),
                 ESC => Step::Break,
                 _ if self.starts_with_lone_esc => Step::Break,
-                byte => step_in_character(byte),
+                byte => step_at_character_start(byte),
             },
             State::Csi => match (byte, self.held_bytes.len()) {
                 // Mouse reports of old terminals, and function keys of the Linux console.
-                (b'M', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(3)),
-                (b'[', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(1)),
+                (b'M', 2) if !self.starts_with_lone_esc => Step::Hold(State::FixedLength(3)),
+                (b'[', 2) if !self.starts_with_lone_esc => Step::Hold(State::FixedLength(1)),
                 (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held_bytes) => Step::Hold(State::Paste),
-                (0x20..=0x3f, length) if length < MAX_SEQUENCE_LENGTH => Step::Hold(State::Csi),
+                (0x20..=0x3f, length) if length < MAX_SEQUENCE_BYTES => Step::Hold(State::Csi),
                 (0x40..=0x7e, _) => Step::Complete,
                 _ => Step::Break,
             },
             State::Ss3 if matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S') => Step::Complete,
             State::Ss3 => Step::Break,
             State::Character(_) if !matches!(byte, 0x80..=0xbf) => Step::Break,
-            State::Character(..=1) | State::Fixed(..=1) => Step::Complete,
+            State::Character(..=1) | State::FixedLength(..=1) => Step::Complete,
             State::Character(count) => Step::Hold(State::Character(count - 1)),
-            State::Fixed(count) => Step::Hold(State::Fixed(count - 1)),
+            State::FixedLength(count) => Step::Hold(State::FixedLength(count - 1)),
             State::Reply if self.is_reply() && byte == BELL => Step::Complete,
             State::Reply if self.is_reply() && byte == ESC => Step::Hold(State::ReplyEscape),
             State::Reply if self.continues_reply(byte) => Step::Hold(State::Reply),
@@ -215,7 +217,7 @@ impl InputDecoder {
         let text = self.held_bytes.get(1..).map(String::from_utf8_lossy).unwrap_or_default();
         let reply = text.trim_end_matches(['\x07', '\\', '\x1b']).strip_prefix(']');
         let background = reply.and_then(background::parse_reply);
-        self.has_reply |= background.is_some();
+        self.has_reply_arrived |= background.is_some();
         self.background = background.or(self.background);
     }
 
@@ -249,7 +251,7 @@ impl InputDecoder {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,
             State::Csi => !self.starts_with_lone_esc && self.held_bytes.len() > 2,
-            State::Character(_) | State::Fixed(_) | State::Paste | State::ReplyEscape => true,
+            State::Character(_) | State::FixedLength(_) | State::Paste | State::ReplyEscape => true,
             State::Reply => self.is_reply(),
         }
     }
@@ -273,7 +275,7 @@ impl InputDecoder {
             // off, and the byte was typed after it.
             let is_color = matches!(self.held_bytes.get(1..), Some([b']', b'1', _, b';', b'r', b'g', b'b', ..]));
             let belongs = if is_color { byte.is_ascii_hexdigit() || b":/".contains(&byte) } else { byte >= b' ' };
-            return belongs && self.held_bytes.len() < MAX_REPLY_LENGTH;
+            return belongs && self.held_bytes.len() < MAX_REPLY_BYTES;
         }
         match self.held_bytes.get(1..) {
             Some([b']']) => byte.is_ascii_digit(),
@@ -286,7 +288,7 @@ impl InputDecoder {
 }
 
 /// Returns the step for the first byte of a character.
-fn step_in_character(byte: u8) -> Step {
+fn step_at_character_start(byte: u8) -> Step {
     match byte {
         0xc0..=0xdf => Step::Hold(State::Character(1)),
         0xe0..=0xef => Step::Hold(State::Character(2)),
@@ -408,7 +410,7 @@ mod tests {
             decoder.push(bytes, now, &mut out);
         }
         decoder.release_expired(now + INCOMPLETE_SEQUENCE_HOLD, &mut out);
-        assert_eq!(decoder.deadline(), None);
+        assert_eq!(decoder.release_deadline(), None);
         let background = decoder.take_background();
         (out, background)
     }
@@ -488,7 +490,7 @@ mod tests {
         decoder.release_expired(now + ESC_HOLD / 2, &mut out);
         assert_eq!(out, []);
         decoder.release_expired(now + ESC_HOLD, &mut out);
-        assert_eq!((out, decoder.deadline()), (vec![key(Esc)], None));
+        assert_eq!((out, decoder.release_deadline()), (vec![key(Esc)], None));
     }
 
     #[test]
@@ -509,7 +511,7 @@ mod tests {
         }
         let (mut decoder, mut out, now) = (InputDecoder::default(), Vec::new(), Instant::now());
         decoder.push(b"\x1b[200~qq", now, &mut out);
-        assert_eq!((out, decoder.deadline()), (vec![], None), "the rest of a paste is never typed");
+        assert_eq!((out, decoder.release_deadline()), (vec![], None), "the rest of a paste is never typed");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!     - `reader`: reads bytes; [`input_decoder`] decodes them, joins sequences that arrive in pieces, and removes the
 //!       terminal's replies from the typed keys; `background`: the reply with the background colour
 //!     - `backend`: a ratatui backend that sends each frame as one write of few bytes
-//!     - [`signals`]: signals as values, and job control; `hangup`: the terminal is gone
+//!     - [`signals`]: signals as values, and job control; `hangup`: detects that the terminal is gone
 //! - [`frame_scheduler`]: decides when to draw the next frame
 //! - [`caps`]: what can be sent to a terminal, judged by its name; [`probe`]: what it replies to queries
 //! - [`multiplexer`]: sequences that pass through tmux and screen

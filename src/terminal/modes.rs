@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Enters the alternate screen, hides the cursor, and switches on reports of pastes and focus.
-const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
-/// Undoes [`ENTER`] in reverse order, and resets the style that an incomplete frame may have left.
-const LEAVE: &str = "\x1b[?1004l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
+const ENTER_SEQUENCE: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
+/// Undoes [`ENTER_SEQUENCE`] in reverse order, and resets the style that an incomplete frame may have left.
+const LEAVE_SEQUENCE: &str = "\x1b[?1004l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 /// Switches on reports of presses, drags and the wheel, also for cells beyond column 223. Does not switch on reports of
 /// every motion (`?1003`), which would be a flood over SSH.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
@@ -114,8 +114,12 @@ fn send(sequences: &str) -> io::Result<()> {
 }
 
 fn enter_sequences(caps: TerminalCaps, reports_mouse: bool) -> String {
-    let parts =
-        [(caps.sets_title, SAVE_TITLE), (true, ENTER), (reports_mouse, MOUSE_ON), (caps.is_modern, KEYBOARD_FLAGS_ON)];
+    let parts = [
+        (caps.sets_title, SAVE_TITLE),
+        (true, ENTER_SEQUENCE),
+        (reports_mouse, MOUSE_ON),
+        (caps.is_modern, KEYBOARD_FLAGS_ON),
+    ];
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()
 }
 
@@ -125,7 +129,7 @@ fn leave_sequences(caps: TerminalCaps, was_mouse_ever_on: bool) -> String {
     let parts = [
         (caps.is_modern, SYNC_AND_KEYBOARD_FLAGS_OFF),
         (was_mouse_ever_on, MOUSE_OFF),
-        (true, LEAVE),
+        (true, LEAVE_SEQUENCE),
         (caps.sets_title, RESTORE_TITLE),
     ];
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()

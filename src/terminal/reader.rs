@@ -1,5 +1,5 @@
 //! Reads the terminal within the event loop, because passing each key on from a separate thread would take longer.
-//! Dropping the reader ends the reading.
+//! After the reader is dropped, input stays in the terminal for the program that reads it next.
 
 use super::input_decoder::InputDecoder;
 use crossterm::event::Event;
@@ -12,7 +12,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Maximum number of bytes per read, so that a flood of input doesn't delay the next frame.
-const CHUNK_SIZE: usize = 1024;
+const MAX_READ_BYTES: usize = 1024;
 
 /// The input of the terminal.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ fn has_input(tty: &File) -> bool {
 }
 
 fn read_chunk(tty: &mut File, decoder: &mut InputDecoder, out: &mut impl Extend<Event>) -> bool {
-    let mut chunk = [0; CHUNK_SIZE];
+    let mut chunk = [0; MAX_READ_BYTES];
     match tty.read(&mut chunk) {
         Ok(0) => false,
         Ok(length) => {

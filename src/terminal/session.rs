@@ -8,7 +8,7 @@ use super::hangup::HangupWatch;
 use super::input_decoder::InputDecoder;
 use super::modes::TerminalGuard;
 use super::reader::Reader;
-use super::signals::{ResizeStream, Signal, SignalStream, stop_group};
+use super::signals::{ResizeStream, Signal, SignalStream, stop_process_group};
 use super::tty::{Tty, terminal_size};
 use crossterm::event::Event;
 use ratatui::Frame;
@@ -160,7 +160,7 @@ impl TerminalSession {
             if let Some(background) = decoder.take_background() {
                 return TerminalEvent::Background(background);
             }
-            let release_at = decoder.deadline();
+            let release_at = decoder.release_deadline();
             tokio::select! {
                 signal = self.signals.next() => return TerminalEvent::Signal(signal),
                 () = self.hangup.wait_for_hangup() => return TerminalEvent::Signal(Signal::Hangup),
@@ -219,7 +219,7 @@ impl TerminalSession {
     /// Fails if the terminal is gone.
     pub fn suspend_process(&mut self) -> io::Result<bool> {
         self.release();
-        if stop_group() {
+        if stop_process_group() {
             return Ok(true);
         }
         self.resume()?;

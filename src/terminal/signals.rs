@@ -21,10 +21,10 @@ pub enum Signal {
 }
 
 #[cfg(unix)]
-pub use unix::{ResizeStream, SignalStream, stop_group};
+pub use unix::{ResizeStream, SignalStream, stop_process_group};
 
 #[cfg(not(unix))]
-pub use not_unix::{ResizeStream, SignalStream, stop_group};
+pub use not_unix::{ResizeStream, SignalStream, stop_process_group};
 
 #[cfg(unix)]
 mod unix {
@@ -69,7 +69,7 @@ mod unix {
         ///
         /// # Errors
         /// Fails if the system refuses a handler.
-        pub fn listen_for_end() -> io::Result<Self> {
+        pub fn listen_for_end_signals() -> io::Result<Self> {
             Self::listen_to(&END_SIGNALS)
         }
 
@@ -117,7 +117,7 @@ mod unix {
     /// continued. The whole group stops, because with `cargo run` or a script between the shell and the program, the
     /// shell would not notice that only the program has stopped. Returns false and stops nothing if there is no shell
     /// that could continue the group.
-    pub fn stop_group() -> bool {
+    pub fn stop_process_group() -> bool {
         has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
@@ -150,7 +150,7 @@ mod not_unix {
 
         /// # Errors
         /// Never fails.
-        pub fn listen_for_end() -> io::Result<Self> {
+        pub fn listen_for_end_signals() -> io::Result<Self> {
             Ok(Self)
         }
 
@@ -181,7 +181,7 @@ mod not_unix {
     }
 
     /// Returns false, because this system has no job control.
-    pub fn stop_group() -> bool {
+    pub fn stop_process_group() -> bool {
         false
     }
 }

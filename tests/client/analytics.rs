@@ -1,7 +1,7 @@
 //! The reports besides page views, loaded from the simulated service with the real client.
 
 use super::{ApiError, Client, ClientOptions, check_error, support};
-use docdeck::api::{ApiResponse, DecodedRow};
+use docdeck::api::{ApiResponse, DecodableRow};
 use docdeck::model::analytics::{
     AnalyticsKind, Cursor, Feedback, PageFeedback, Question, RowsMerge, RowsResponse, Search,
 };
@@ -24,7 +24,7 @@ fn range(sim: &Sim) -> DateRange {
 }
 
 /// Loads all rows of a report, and compares them with those of the service.
-async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
+async fn assert_complete<R: DecodableRow + SimulatedRow>(sim: &Sim) -> usize {
     let (client, range) = (client_with(sim, sim.api_key()), range(sim));
     let before = sim.analytics::<R>(range);
     let first = client.get_report_rows::<R>(range, None).await.result.expect("rows");

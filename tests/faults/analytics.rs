@@ -5,7 +5,7 @@ use crate::case::{CaseError, check, check_sentence, client_options, retry_second
 use crate::list::{API_KEY, ExpectedOutcome, Fault, JOB_ID, faults};
 use crate::support::server::{ConnectionEnd, Server, ServerBehavior, http_response};
 use crate::support::slow::sample;
-use docdeck::api::{ApiResponse, Client, DecodedRow};
+use docdeck::api::{ApiResponse, Client, DecodableRow};
 use docdeck::model::analytics::{AnalyticsKind, Cursor, Feedback, PageFeedback, Question, Search};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::FailureKind;
@@ -92,7 +92,7 @@ enum Outcome {
     Failed(FailureKind),
 }
 
-async fn rows<R: DecodedRow>(
+async fn rows<R: DecodableRow>(
     client: &Client,
     range: DateRange,
 ) -> ApiResponse<docdeck::model::analytics::RowsResponse<R>> {

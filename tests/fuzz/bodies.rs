@@ -2,7 +2,7 @@
 //! input. The fuzzer and the replay of the seeds share them.
 
 use crossterm::event::{Event, KeyModifiers};
-use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, DecodedRow, RetryAfterHeader};
+use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, DecodableRow, RetryAfterHeader};
 use docdeck::cli::customization;
 use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
@@ -185,7 +185,7 @@ fn rows(bytes: &[u8]) {
     rows_of::<Question>(bytes);
 }
 
-fn rows_of<R: DecodedRow + FieldedRow>(bytes: &[u8]) {
+fn rows_of<R: DecodableRow + FieldedRow>(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Analytics(R::KIND), timeout: Duration::from_secs(60), key: &key };
     let response = match reading.rows::<R>(200, None, bytes) {
@@ -293,7 +293,7 @@ fn config(raw: &str) {
         Ok(file) => file,
         Err(error) => return assert_line(&error.to_string()),
     };
-    let _ = file.poll_rate();
+    let _ = file.polls_per_minute();
     let own = file.customization();
     for filter in customization::filters(&own) {
         assert_line(filter.name.as_str());
@@ -517,7 +517,7 @@ fn keys(bytes: &[u8]) {
         now += Duration::from_millis(30);
     }
     decoder.release_expired(now + Duration::from_secs(60), &mut out);
-    assert_eq!(decoder.deadline(), None, "nothing is held back forever");
+    assert_eq!(decoder.release_deadline(), None, "nothing is held back forever");
     let sent: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let typed: Vec<char> = String::from_utf8_lossy(&sent).chars().filter(|c| !c.is_control()).collect();
     let received: Vec<char> = out.iter().filter_map(typed_char).collect();

@@ -234,7 +234,7 @@ impl DashboardFixture {
                 Effect::Profiles(ProfilesEffect::SwitchProfile(at, key)) => {
                     let connection = self.profiles.engine_config(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
-                    self.effects.switch(connection, &mut self.events);
+                    self.effects.switch_project(connection, &mut self.events);
                 }
                 Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
                     let msg = self.profiles.add(self.effects.profile_effects().configured_profile(&profile), key);

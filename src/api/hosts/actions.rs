@@ -2,7 +2,7 @@
 
 use super::diff::github_url;
 use super::error::{HostError, HostErrorKind};
-use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, github, gitlab, json};
+use super::{HostClient, HostRequest, HostResponse, MAX_RESPONSE_MIB, github, gitlab, json};
 use crate::api::transport::Reuse;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-const NODE_FRAGMENT: &str = "fragment Part on PullRequest { number url id }";
+const NODE_ID_FRAGMENT: &str = "fragment Part on PullRequest { number url id }";
 const READY_MUTATION: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }";
 const CLOSE_MUTATION: &str =
@@ -36,7 +36,7 @@ impl HostClient {
         };
         let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql_url.as_str());
         let request = HostRequest { reuse: Reuse::Never, ..request };
-        let response = self.send(request, MAX_STATE_MIB).await;
+        let response = self.send(request, MAX_RESPONSE_MIB).await;
         match self.0.kind {
             // GitHub's GraphQL API responds with 200 even if it refuses a mutation.
             HostKind::GitHub if is_graphql => response.map(|body| self.check_mutation(&body)),
@@ -84,8 +84,8 @@ impl HostClient {
     /// Returns the id of a pull request on GitHub, which mutations need.
     async fn node_id(&self, link: &PullRequestLink) -> Result<String, HostError> {
         let links = std::slice::from_ref(link);
-        let body = self.send_query(github::query(NODE_FRAGMENT, links)).await.result?;
-        let found = github::decode_parts(self, &body, links, |node, _| {
+        let body = self.send_query(github::query(NODE_ID_FRAGMENT, links)).await.result?;
+        let found = github::decode_nodes(self, &body, links, |node, _| {
             json::str_field(node, "id").map(str::to_owned).ok_or(HostErrorKind::NotFound)
         })?;
         found.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, id)| id)
@@ -138,7 +138,7 @@ impl HostClient {
             PullRequestAction::Close => (Method::PUT, "", json!({ "state_event": "close" })),
             PullRequestAction::RequestChanges(_) => return unsupported("request changes"),
             PullRequestAction::MarkReady => {
-                let response = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_STATE_MIB).await;
+                let response = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_RESPONSE_MIB).await;
                 let node: Value = serde_json::from_slice(&response.result?).unwrap_or_default();
                 if !gitlab::is_requested_merge_request(&node, link) {
                     return Err(self.error(HostErrorKind::OtherPullRequest));

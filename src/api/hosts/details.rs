@@ -1,7 +1,7 @@
 //! Requests the details of a pull request: reviews, comments, commits, files, checks and preview.
 
 use super::error::{HostError, HostErrorKind};
-use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
+use super::{HostClient, HostRequest, HostResponse, MAX_RESPONSE_MIB, RequestBudget, github, gitlab, json};
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::MergeMethod;
@@ -44,10 +44,10 @@ impl HostClient {
     async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
         let response = self.send_query(github::query(DETAILS_FRAGMENT, links)).await;
-        let mut response = response.map(|body| self.decode_part(&body, links, parse_github_details));
+        let mut response = response.map(|body| self.decode_node(&body, links, parse_github_details));
         if let Ok(details) = &mut response.result {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
-            let preview = found.map(|body| self.decode_part(&body, links, newest_preview_url));
+            let preview = found.map(|body| self.decode_node(&body, links, newest_preview_url));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // An error is ignored: if the token may not read deployments, a comment may still contain the preview.
             details.preview = preview.result.ok().flatten();
@@ -58,7 +58,7 @@ impl HostClient {
             // Checks are requested separately, because a fine-grained token may lack the permission to read them.
             // Failed checks are left out: the state of the pull request contains them.
             let checks = self.send_query(github::checks_query(links)).await;
-            let checks = checks.map(|body| self.decode_part(&body, links, github::passed_and_pending_checks));
+            let checks = checks.map(|body| self.decode_node(&body, links, github::passed_and_pending_checks));
             details.checks = checks.result.ok().flatten();
             response.budget = response.budget.plus(checks.budget);
         }
@@ -66,13 +66,13 @@ impl HostClient {
     }
 
     /// Decodes the response to a query for a single link.
-    fn decode_part<T>(
+    fn decode_node<T>(
         &self,
         body: &[u8],
         links: &[PullRequestLink],
         decode: impl Fn(&Value) -> T,
     ) -> Result<T, HostError> {
-        let parts = github::decode_parts(self, body, links, |node, _| Ok(decode(node)))?;
+        let parts = github::decode_nodes(self, body, links, |node, _| Ok(decode(node)))?;
         parts.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, part)| part)
     }
 
@@ -90,7 +90,7 @@ impl HostClient {
             let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
                 return self.failure(HostErrorKind::InvalidAddress);
             };
-            let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            let response = self.send(HostRequest::get(url), MAX_RESPONSE_MIB).await;
             budget = budget.plus(response.budget);
             match response.result.map(|body| (self.parse_json(&body), body)) {
                 Ok((Some(value), _)) if n > 1 || gitlab::is_requested_merge_request(&value, link) => {
@@ -107,7 +107,7 @@ impl HostClient {
         if let Some(url) = gitlab::merge_request_url(&self.0.rest_url, link)
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
-            let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            let response = self.send(HostRequest::get(url), MAX_RESPONSE_MIB).await;
             budget = budget.plus(response.budget);
             let files = response.result.ok().and_then(|body| self.parse_json(&body));
             details.files = files.as_ref().map(gitlab_files).unwrap_or_default();

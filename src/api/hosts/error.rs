@@ -94,7 +94,7 @@ impl HostErrorKind {
     }
 }
 
-/// Returns the reason as a phrase.
+/// Returns why no connection was established, as a phrase for the message.
 fn reason(error: &ConnectError) -> &str {
     match error {
         ConnectError::UnknownHost => "host name not found",

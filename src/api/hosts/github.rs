@@ -79,11 +79,11 @@ pub(super) fn decode_states(
     links: &[PullRequestLink],
     now: Time,
 ) -> Result<Vec<PullRequestResult<PullRequest>>, HostError> {
-    decode_parts(client, body, links, |node, _| Ok(parse_pull_request(node, now)))
+    decode_nodes(client, body, links, |node, _| Ok(parse_pull_request(node, now)))
 }
 
 /// Decodes the node of each link. The second argument of `decode` is whether a part of the node has an error.
-pub(super) fn decode_parts<T>(
+pub(super) fn decode_nodes<T>(
     client: &HostClient,
     body: &[u8],
     links: &[PullRequestLink],
@@ -97,7 +97,7 @@ pub(super) fn decode_checks(
     body: &[u8],
     links: &[PullRequestLink],
 ) -> Result<Vec<PullRequestResult<HeadChecks>>, HostError> {
-    decode_parts(client, body, links, |node, has_error| {
+    decode_nodes(client, body, links, |node, has_error| {
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let checks = match commit {
             Some(commit) if !has_error => parse_checks(commit),

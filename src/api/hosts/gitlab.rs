@@ -13,7 +13,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 /// The name of the only check that GitLab reports with a merge request.
-const PIPELINE: &str = "pipeline";
+const PIPELINE_CHECK_NAME: &str = "pipeline";
 
 /// Returns the URL of one merge request.
 pub(super) fn merge_request_url(rest: &BaseUrl, link: &PullRequestLink) -> Option<Url> {
@@ -86,7 +86,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
     let mut checks =
         PassedAndPendingChecks { head: json::line_field(node, "sha"), ..PassedAndPendingChecks::default() };
-    let name = CleanText::line(PIPELINE);
+    let name = CleanText::line(PIPELINE_CHECK_NAME);
     match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),
         ChecksState::Pending => {
@@ -109,7 +109,7 @@ fn pipeline_checks(pipeline: Option<&Value>) -> Checks {
         None => ChecksState::Unavailable,
     };
     let failed = (state == ChecksState::Failing).then(|| FailedCheck {
-        name: CleanText::line(PIPELINE),
+        name: CleanText::line(PIPELINE_CHECK_NAME),
         url: json::str_field(pipeline, "web_url").map(CleanText::line),
     });
     Checks { state, failed: failed.into_iter().collect(), ..Checks::default() }

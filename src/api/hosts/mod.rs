@@ -37,8 +37,8 @@ use zeroize::Zeroizing;
 
 /// The maximum number of pull requests in one request to GitHub.
 pub const MAX_PULL_REQUESTS_PER_REQUEST: usize = 25;
-/// The maximum decompressed size of a response with the state of pull requests, in MiB.
-const MAX_STATE_MIB: usize = 8;
+/// The maximum decompressed size of a successful response other than a diff, in MiB.
+const MAX_RESPONSE_MIB: usize = 8;
 /// The maximum number of bytes that are read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 /// The version of GitHub's REST API that the requests are written for.
@@ -105,7 +105,7 @@ pub struct HostClient(Arc<HostClientState>);
 struct HostClientState {
     kind: HostKind,
     /// The host name, as in the links to pull requests, for messages.
-    name: CleanText,
+    host_name: CleanText,
     rest_url: BaseUrl,
     graphql_url: BaseUrl,
     token: ApiKey,
@@ -120,15 +120,15 @@ impl HostClient {
     /// Creates a client. Fails with a message for the user if an address is invalid, or starts with `http://` and its
     /// host is another computer.
     pub fn new(address: &HostAddress, token: ApiKey, options: ClientOptions) -> Result<Self, HostError> {
-        let name = CleanText::line(&address.host);
+        let host_name = CleanText::line(&address.host);
         let parse = |url: &str| {
-            BaseUrl::parse(url).map_err(|_| HostError { host: name.clone(), kind: HostErrorKind::InvalidAddress })
+            BaseUrl::parse(url).map_err(|_| HostError { host: host_name.clone(), kind: HostErrorKind::InvalidAddress })
         };
         let (rest_url, graphql_url) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
         let (read_only_client, action_client) = (OnceCell::new(), OnceCell::new());
         let kind = address.kind;
         let state =
-            HostClientState { kind, name, rest_url, graphql_url, token, options, read_only_client, action_client };
+            HostClientState { kind, host_name, rest_url, graphql_url, token, options, read_only_client, action_client };
         Ok(Self(Arc::new(state)))
     }
 
@@ -156,7 +156,7 @@ impl HostClient {
                 let Some(url) = gitlab::merge_request_url(&self.0.rest_url, link) else {
                     return self.failure(HostErrorKind::InvalidAddress);
                 };
-                let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+                let response = self.send(HostRequest::get(url), MAX_RESPONSE_MIB).await;
                 response.map(|body| Ok(vec![(link.clone(), gitlab::decode_state(self, &body, link, now))]))
             }
         }
@@ -178,7 +178,7 @@ impl HostClient {
             }
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest_url.as_str())).ok();
-                let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
+                let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_RESPONSE_MIB).await;
                 // The status alone doesn't show that the token is accepted: a proxy may respond with 200 and its own
                 // page.
                 let is_user = |body: &[u8]| {
@@ -196,13 +196,13 @@ impl HostClient {
 
     /// Sends a GraphQL query and returns the body of the response, with the points that the query cost.
     async fn send_query(&self, body: Value) -> HostResponse<Vec<u8>> {
-        let mut response = self.send(self.graphql_request(body), MAX_STATE_MIB).await;
+        let mut response = self.send(self.graphql_request(body), MAX_RESPONSE_MIB).await;
         response.budget.cost = response.result.as_ref().ok().and_then(|body| github::query_cost(body));
         response
     }
 
     fn error(&self, kind: HostErrorKind) -> HostError {
-        HostError { host: self.0.name.clone(), kind }
+        HostError { host: self.0.host_name.clone(), kind }
     }
 
     fn failure<T>(&self, kind: HostErrorKind) -> HostResponse<T> {

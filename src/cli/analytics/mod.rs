@@ -15,7 +15,7 @@ use super::out::{Out, rfc3339_seconds};
 use super::output_format::FormatOptions;
 use super::range_options::RangeOptions;
 use super::session::{CommandContext, Interrupted, Session, StoreSession};
-use crate::api::DecodedRow;
+use crate::api::DecodableRow;
 use crate::engine::{LeaseRoles, StoredAnalytics};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::FieldedRow;
@@ -116,7 +116,7 @@ pub(super) async fn run_feedback(cx: &mut CommandContext<'_>, options: &Feedback
 }
 
 /// Runs the command that prints rows of the type `R`, for example `docdeck searches`.
-pub(super) async fn run<R: FieldedRow + DecodedRow>(
+pub(super) async fn run<R: FieldedRow + DecodableRow>(
     cx: &mut CommandContext<'_>,
     options: &Options,
 ) -> Result<Code, CliError> {
@@ -156,7 +156,7 @@ async fn fresh_report<R: FieldedRow>(
 }
 
 /// Prints the cost, then loads the report. Returns the report and the number of requests that were sent for it.
-async fn load<R: FieldedRow + DecodedRow>(
+async fn load<R: FieldedRow + DecodableRow>(
     session: &mut Session,
     options: &Options,
     out: &mut Out,

@@ -3,7 +3,7 @@
 
 use super::selection::SelectionOptions;
 use super::table;
-use crate::api::DecodedRow;
+use crate::api::DecodableRow;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::Out;
@@ -245,7 +245,7 @@ async fn count_needed_requests(
 }
 
 /// Loads the first rows of a report if it is missing or `fresh` is set.
-async fn load_first_rows<R: FieldedRow + DecodedRow>(
+async fn load_first_rows<R: FieldedRow + DecodableRow>(
     report: &mut Option<Arc<RowsReport<R>>>,
     engine: &Engine,
     range: DateRange,

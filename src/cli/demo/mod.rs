@@ -105,7 +105,7 @@ pub(super) async fn run(
         ..AppConfig::new(scope.clone(), local_offset())
     };
     // Without a team, the store is created after the first frame. A team needs it now, so the guard is dropped here.
-    let preload = Preload::with_rows(history.first_rows(), (!with_team).then_some(store_creation_guard));
+    let preload = Preload::with_first_rows(history.first_rows(), (!with_team).then_some(store_creation_guard));
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.
     let writing = tokio::spawn(history.write(store.clone()));

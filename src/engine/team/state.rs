@@ -1,4 +1,4 @@
-//! The state of sharing a project with a team, which the engine's tasks share.
+//! The state of the exchange with a team. All tasks of the engine use it.
 
 use crate::engine::lock::lock;
 use crate::model::Time;
@@ -22,7 +22,7 @@ pub struct TeamAccess {
     pub name: CleanText,
 }
 
-/// The state of sharing the project with a team, which the engine's tasks share.
+/// The state of the exchange with a team. All tasks of the engine use it.
 #[derive(Debug)]
 pub(in crate::engine) struct TeamState {
     /// How to reach the team's database; `None` if no team is configured.
@@ -42,8 +42,8 @@ pub(in crate::engine) struct TeamState {
     pub(super) used_up_limits: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
     pub(super) must_read_counts: AtomicBool,
-    /// The versions of the shared reports that this instance knows already, to detect newer ones that another instance
-    /// on this computer has exchanged; `None` if the project is not shared.
+    /// The versions of the shared reports at the last check, to detect reports that another instance on this computer
+    /// has exchanged since then; `None` if the project is not shared.
     pub(super) seen_reports: tokio::sync::Mutex<Option<HashMap<ReportKey, ReportVersion>>>,
     /// The connection for booking requests, and when it was last used.
     pub(super) booking_connection: Arc<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>,

@@ -101,8 +101,8 @@ impl SearchTexts {
 }
 
 impl SearchText {
-    /// Returns the numbers of the text in these days, or `None` if nobody searched for it. Each day is given twice:
-    /// with all views that it will have, and with the views that have arrived so far.
+    /// Returns the searches for this text on these days, or `None` if there are none. Each day is given twice: with
+    /// all views that it will have, and with the views that have arrived so far.
     fn in_days(&self, days: &[(Day, Day)], site: &Site, now: Time) -> Option<SimSearch> {
         let page = self.page.and_then(|index| site.page(index));
         let (mut hits, mut last) = (0, None);

@@ -23,7 +23,7 @@ const MAX_REWRITTEN_GAP: u16 = 3;
 /// Number of bytes that are reserved for the output of a frame. Most frames need no more.
 const RESERVED_FRAME_BYTES: usize = 2048;
 /// Average length in bytes of a sequence that moves the cursor.
-const MOVE_BYTES: usize = 5;
+const AVERAGE_CURSOR_MOVE_BYTES: usize = 5;
 /// Length in bytes of the shortest emoji that is joined from several characters.
 const MIN_JOINED_EMOJI_BYTES: usize = 7;
 
@@ -151,7 +151,7 @@ fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate
         }
         style = Some(*group);
         if next != run.first().map(|(x, y, _)| (*x, *y)) {
-            bytes += MOVE_BYTES;
+            bytes += AVERAGE_CURSOR_MOVE_BYTES;
         }
         next = run.last().map(|(x, y, _)| (x.saturating_add(1), *y));
     }

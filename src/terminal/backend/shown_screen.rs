@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect, Size};
 use std::borrow::Cow;
 
 /// The content of a cell that is covered by a wider glyph, or by a link, to its left.
-const COVERED: Cell = Cell::new("");
+const COVERED_CELL: Cell = Cell::new("");
 
 /// Whether a glyph is known to be one cell wide without measuring it: ASCII, and the lines and blocks that borders and
 /// bars consist of (U+2500 to U+25BF).
@@ -52,7 +52,7 @@ fn looks_like(cell: &Cell, shown: &Cell) -> bool {
 
 /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
 /// cell of a link is returned unchanged, because it contains the escape sequences of the link.
-fn without_hidden(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cell> {
+fn without_hidden_chars(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cell> {
     let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
     if is_link || !cell.symbol().contains(is_hidden) {
         return Cow::Borrowed(cell);
@@ -68,7 +68,7 @@ fn without_hidden(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cell> {
 pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
-    changed: Vec<(u16, u16)>,
+    changed_cells: Vec<(u16, u16)>,
     /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace are
     /// not narrow. Empty between two frames: it is a field only so that its memory is reused.
     wide_changes: Vec<(u16, u16, Cell)>,
@@ -80,7 +80,7 @@ impl ShownScreen {
     /// Creates a screen that shows nothing. Characters for which `is_hidden` is true will not be shown.
     pub(super) fn blank(size: Size, is_hidden: fn(char) -> bool) -> Self {
         let cells = Buffer::empty(Rect::from((Position::ORIGIN, size)));
-        Self { cells, changed: Vec::new(), wide_changes: Vec::new(), is_hidden }
+        Self { cells, changed_cells: Vec::new(), wide_changes: Vec::new(), is_hidden }
     }
 
     /// Removes everything from the screen, which has this size now.
@@ -103,7 +103,7 @@ impl ShownScreen {
                 if column < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
-                let cell = without_hidden(cell, self.is_hidden);
+                let cell = without_hidden_chars(cell, self.is_hidden);
                 if !is_narrow(&cell) {
                     covered_until = column.saturating_add(cell.cell_width().max(1));
                 }
@@ -114,7 +114,7 @@ impl ShownScreen {
                 if is_narrow(&cell) && is_narrow(shown) {
                     shown.clone_from(&cell);
                     normalize_blank(shown);
-                    self.changed.push((y, column));
+                    self.changed_cells.push((y, column));
                 } else {
                     wide_changes.push((column, y, cell.into_owned()));
                 }
@@ -133,13 +133,13 @@ impl ShownScreen {
         for column in x..end {
             self.cut_glyph(column, y, end);
             if let Some(covered) = self.cells.cell_mut((column, y)) {
-                *covered = COVERED;
+                *covered = COVERED_CELL;
             }
         }
         if let Some(shown) = self.cells.cell_mut((x, y)) {
             *shown = cell;
         }
-        self.changed.push((y, x));
+        self.changed_cells.push((y, x));
     }
 
     /// Blanks the cells from `end` on that are covered by the glyph at this position, which is about to be overwritten.
@@ -156,7 +156,7 @@ impl ShownScreen {
         for column in behind {
             if let Some(covered) = self.cells.cell_mut((column, y)) {
                 covered.clone_from(&blank);
-                self.changed.push((y, column));
+                self.changed_cells.push((y, column));
             }
         }
     }
@@ -164,14 +164,14 @@ impl ShownScreen {
     /// Encodes the changes since the last call.
     pub(super) fn encode_changes(&mut self) -> String {
         // A stable sort, because it is faster for cells that are nearly in order.
-        self.changed.sort();
-        self.changed.dedup();
+        self.changed_cells.sort();
+        self.changed_cells.dedup();
         let width = usize::from(self.cells.area.width);
         let content = |(y, x): (u16, u16)| {
             let cell = self.cells.content.get(usize::from(y) * width + usize::from(x))?;
             (!cell.symbol().is_empty()).then_some((x, y, cell))
         };
-        let updates: Vec<_> = self.changed.drain(..).filter_map(content).collect();
+        let updates: Vec<_> = self.changed_cells.drain(..).filter_map(content).collect();
         encode_cells(&updates, &self.cells)
     }
 }
