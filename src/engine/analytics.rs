@@ -4,7 +4,7 @@
 
 use super::Engine;
 use super::ledger::RequestFailure;
-use super::reports::read_failure;
+use super::reports::store_read_failure;
 use super::state::EngineState;
 use crate::api::DecodableRow;
 use crate::model::Time;
@@ -35,7 +35,7 @@ impl Engine {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
         let crashed = || Arc::new(crashed_outcome::<R>()) as Arc<dyn Any + Send + Sync>;
-        let outcome = self.inner.running_row_loads.join((R::KIND, plan.range), load, crashed).await;
+        let outcome = self.inner.running_row_loads.join_or_start((R::KIND, plan.range), load, crashed).await;
         outcome.downcast_ref::<RowsLoadOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
     }
 
@@ -61,7 +61,7 @@ impl Engine {
     /// # Errors
     /// The store can't be read.
     pub async fn stored_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<StoredRows<R>, Failure> {
-        self.inner.stored_rows(range).await.map_err(read_failure)
+        self.inner.stored_rows(range).await.map_err(store_read_failure)
     }
 
     /// Whether reports of this kind are stored, so that a load can be continued later.
@@ -235,7 +235,7 @@ impl<R: DecodableRow> RowsLoad<'_, R> {
         if !self.plan.from_start
             && let Err(error) = self.resume().await
         {
-            return LoadEndReason::Failed(read_failure(error));
+            return LoadEndReason::Failed(store_read_failure(error));
         }
         if let Err(end_reason) = self.wait_for_member_load().await {
             return end_reason;
@@ -290,7 +290,7 @@ impl<R: DecodableRow> RowsLoad<'_, R> {
             if self.inner.running_row_loads.take_stop_request((R::KIND, self.plan.range)) {
                 return Err(LoadEndReason::Stopped);
             }
-            self.resume().await.map_err(|error| LoadEndReason::Failed(read_failure(error)))?;
+            self.resume().await.map_err(|error| LoadEndReason::Failed(store_read_failure(error)))?;
         }
         Ok(())
     }

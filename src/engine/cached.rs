@@ -2,7 +2,7 @@
 //! engine determines by the same rule what is fresh.
 
 use super::clock::{ServiceClock, local_now};
-use super::reports::read_failure;
+use super::reports::store_read_failure;
 use super::views::is_fresh;
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsRow, RowsReport};
@@ -29,7 +29,7 @@ impl<'a> StoredAnalytics<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn open(store: &'a Store, scope: &'a Scope) -> Result<Self, Failure> {
-        let offset = store.service_clock_offset(scope).await.map_err(read_failure)?;
+        let offset = store.service_clock_offset(scope).await.map_err(store_read_failure)?;
         Ok(Self { store, scope, clock: ServiceClock::new(local_now(), offset) })
     }
 
@@ -44,8 +44,8 @@ impl<'a> StoredAnalytics<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_cached_response(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsResponse>>, Failure> {
-        let responses = self.store.cached_views_covering(self.scope, query).await.map_err(read_failure)?;
-        let report = self.store.cached_report(self.scope, query.range).await.map_err(read_failure)?.report;
+        let responses = self.store.cached_views_covering(self.scope, query).await.map_err(store_read_failure)?;
+        let report = self.store.cached_report(self.scope, query.range).await.map_err(store_read_failure)?.report;
         let from_report = report.filter(|report| report.complete).map(Arc::unwrap_or_clone).and_then(|report| {
             let first = ViewsResponse { totals: report.totals, rows: report.rows, has_more: None };
             Some(Timed { value: query.select_from(first, false)?, as_of: report.as_of })
@@ -62,7 +62,7 @@ impl<'a> StoredAnalytics<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_report(&self, range: DateRange) -> Result<Option<Arc<Report>>, Failure> {
-        let cached = self.store.cached_report(self.scope, range).await.map_err(read_failure)?;
+        let cached = self.store.cached_report(self.scope, range).await.map_err(store_read_failure)?;
         // If a later load of the range was interrupted, `load_all` would send requests to finish it, so no cached
         // report counts as complete.
         if cached.responses_before_interruption.is_some() {
@@ -72,7 +72,7 @@ impl<'a> StoredAnalytics<'a> {
         let fresh = match complete {
             Some(report) => Some(report),
             None => {
-                let response = self.store.cached_complete_views(self.scope, range).await.map_err(read_failure)?;
+                let response = self.store.cached_complete_views(self.scope, range).await.map_err(store_read_failure)?;
                 let fresh = response.filter(|response| self.is_fresh(range, response.as_of));
                 fresh.map(|Timed { value, as_of }| Arc::new(Report::from_first_response(range, value, true, as_of)))
             }
@@ -90,7 +90,7 @@ impl<'a> StoredAnalytics<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
-        let stored = self.store.rows_report::<R>(self.scope, range).await.map_err(read_failure)?;
+        let stored = self.store.rows_report::<R>(self.scope, range).await.map_err(store_read_failure)?;
         let complete =
             stored.report.filter(|report| report.is_complete() && stored.responses_before_interruption.is_none());
         let fresh = complete.filter(|report| self.is_fresh(range, report.as_of));

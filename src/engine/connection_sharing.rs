@@ -47,7 +47,7 @@ impl ConnectionReporter {
 
     /// Replaces the stored connection state of the previous polling instance. Called when this instance takes
     /// the polling lease.
-    pub(super) async fn take_over_sharing(&self) {
+    pub(super) async fn overwrite_shared_connection(&self) {
         *lock(&self.inner.shared_connection) = self.inner.load_shared_connection().await;
         self.inner.share_connection(&self.last_emitted).await;
     }
@@ -57,7 +57,7 @@ impl EngineState {
     /// Saves the start or the end of an outage for the other instances. If it can't be saved, the other
     /// instances still show how old their data is.
     async fn share_connection(&self, connection: &Connection) {
-        if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
+        if self.leases.is_only_instance() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let text = connection.to_line();
@@ -70,7 +70,7 @@ impl EngineState {
 
     /// Reads the connection state of the polling instance from the store. Passes each change to the poller
     /// task.
-    pub(super) async fn read_shared_connection(&self) {
+    pub(super) async fn forward_shared_connection_to_poller(&self) {
         if self.leases.holds(LeaseRole::Poll) {
             return;
         }

@@ -5,7 +5,7 @@ use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
 use super::lock::lock;
 use super::poller_message::{FetchOutcome, PollerMessage};
-use super::state::{EngineState, LiveGuard};
+use super::state::{CountedGuard, EngineState};
 use super::team::Booking;
 use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
@@ -29,11 +29,11 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// How many prompts may be sent at the same time, each for a different job.
-const MAX_SENDS: usize = 4;
+const MAX_CONCURRENT_SENDS: usize = 4;
 /// How long to wait before the next attempt after the store could not be read or written.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(5);
 /// How long to wait before the next attempt to record an outcome. Short, because the user waits for the outcome.
-const RECORD_RETRY_DELAY: Duration = Duration::from_secs(1);
+const RECORD_OUTCOME_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
     inner: Arc<EngineState>,
@@ -123,7 +123,7 @@ impl Dispatcher {
         for SendablePrompt { prompt, kind, not_before: until, .. } in queued {
             let (is_busy, free_slots) = {
                 let busy = lock(&self.inner.prompts_being_sent);
-                (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
+                (busy.contains(&prompt), MAX_CONCURRENT_SENDS.saturating_sub(busy.len()))
             };
             let is_submitted_here = submitted.contains_key(&prompt);
             if is_busy || !(has_lease || is_submitted_here) {
@@ -310,7 +310,7 @@ impl EngineState {
         id: Option<JobId>,
         SendOutcome { delivery, job, rate_limit }: &SendOutcome,
     ) -> Option<MergeResult> {
-        let mut reported: Option<(UnrecordedOutcome, LiveGuard)> = None;
+        let mut reported: Option<(UnrecordedOutcome, CountedGuard)> = None;
         loop {
             let recorded = match job {
                 Some(job) => self.store.accept_send(prompt, job.clone(), local_now()).await,
@@ -336,7 +336,7 @@ impl EngineState {
                 return None;
             }
             reported = Some((unrecorded, self.unrecorded_outcomes.guard()));
-            tokio::time::sleep(RECORD_RETRY_DELAY).await;
+            tokio::time::sleep(RECORD_OUTCOME_RETRY_DELAY).await;
         }
     }
 

@@ -2,7 +2,7 @@
 //! stdin. Only the instance that merges the change into the store runs the program, so it does not run twice
 //! if several instances are open.
 
-use super::state::{EngineState, LiveGuard};
+use super::state::{CountedGuard, EngineState};
 use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::job::Job;
 use crate::model::json;
@@ -21,7 +21,7 @@ const MAX_RUNNING_PROGRAMS: usize = 4;
 /// How many changes may wait for their program to run. A change beyond that is dropped with a log entry.
 const MAX_WAITING_CHANGES: usize = 256;
 /// How long one program may run before it is killed.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A change for which the program runs.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct HookChange {
     /// The changed job as JSON: the program's input.
     job_json: String,
     /// Counts this change in `EngineState::running_hooks` until the program has ended.
-    running_guard: LiveGuard,
+    running_guard: CountedGuard,
 }
 
 /// The `on_change` program, and the queue of changes for which it runs.
@@ -58,7 +58,7 @@ impl Hook {
                     let Some(change) = change else { return };
                     let (inner, command) = (Arc::clone(&inner), Arc::clone(&self.command));
                     runs.spawn(async move {
-                        if let Err(why) = run_program(&command, &change.job_json, TIMEOUT).await {
+                        if let Err(why) = run_program(&command, &change.job_json, PROGRAM_TIMEOUT).await {
                             inner.log(change.subject, LogKind::Note(CleanText::line(&why))).await;
                         }
                         drop(change.running_guard);
@@ -131,15 +131,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a b");
         let command = command(&["tee", file.to_str().expect("a path")]);
-        assert_eq!(run_program(&command, "{\"id\":\"j\"}\n", TIMEOUT).await, Ok(()));
+        assert_eq!(run_program(&command, "{\"id\":\"j\"}\n", PROGRAM_TIMEOUT).await, Ok(()));
         assert_eq!(std::fs::read_to_string(file).expect("written"), "{\"id\":\"j\"}\n");
     }
 
     #[tokio::test]
     async fn a_program_that_is_missing_or_fails_or_hangs_is_an_error() {
-        let missing = run_program(&command(&["docdeck-no-such-program"]), "x", TIMEOUT).await.expect_err("missing");
+        let missing =
+            run_program(&command(&["docdeck-no-such-program"]), "x", PROGRAM_TIMEOUT).await.expect_err("missing");
         assert!(missing.contains("can't be started"), "{missing}");
-        let fails = run_program(&command(&["false"]), "x", TIMEOUT).await.expect_err("fails");
+        let fails = run_program(&command(&["false"]), "x", PROGRAM_TIMEOUT).await.expect_err("fails");
         assert!(fails.contains("false failed"), "{fails}");
         let hangs = run_program(&command(&["sleep", "600"]), "x", Duration::from_millis(50)).await.expect_err("hangs");
         assert!(hangs.contains("took longer"), "{hangs}");
@@ -147,7 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_need_not_read_its_input() {
-        assert_eq!(run_program(&command(&["true"]), &"x".repeat(1 << 20), TIMEOUT).await, Ok(()));
+        assert_eq!(run_program(&command(&["true"]), &"x".repeat(1 << 20), PROGRAM_TIMEOUT).await, Ok(()));
     }
 
     #[test]

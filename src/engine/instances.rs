@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunningInstances {
     /// The names of the running instances, as used in the store.
-    pub instances: Vec<String>,
+    pub instance_names: Vec<String>,
     /// Whether an instance polls the jobs of the scope.
     pub has_poller: bool,
     /// Whether an instance sends the queued prompts of the scope.
@@ -21,7 +21,7 @@ impl RunningInstances {
     /// Reads the lock files in `folder`. Without a scope, does not check whether an instance polls or sends.
     pub fn find(folder: &Path, scope: Option<&Scope>) -> Self {
         let is_taken = |role| scope.is_some_and(|scope| is_locked(&lease_path(folder, role, scope)));
-        let mut instances: Vec<String> = std::fs::read_dir(folder)
+        let mut instance_names: Vec<String> = std::fs::read_dir(folder)
             .into_iter()
             .flatten()
             .flatten()
@@ -31,8 +31,8 @@ impl RunningInstances {
                 is_locked(&entry.path()).then_some(name)
             })
             .collect();
-        instances.sort();
-        Self { instances, has_poller: is_taken(LeaseRole::Poll), has_dispatcher: is_taken(LeaseRole::Dispatch) }
+        instance_names.sort();
+        Self { instance_names, has_poller: is_taken(LeaseRole::Poll), has_dispatcher: is_taken(LeaseRole::Dispatch) }
     }
 }
 
@@ -60,8 +60,8 @@ mod tests {
         let file_count = || std::fs::read_dir(folder.path()).expect("read").count();
         let before = file_count();
         let found = RunningInstances::find(folder.path(), Some(&scope("p")));
-        let instances = vec![instance.name().to_owned()];
-        assert_eq!(found, RunningInstances { instances, has_poller: true, has_dispatcher: false });
+        let instance_names = vec![instance.name().to_owned()];
+        assert_eq!(found, RunningInstances { instance_names, has_poller: true, has_dispatcher: false });
         assert!(!RunningInstances::find(folder.path(), Some(&scope("q"))).has_poller);
         assert_eq!(file_count(), before);
     }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many names an instance tries at its start. A name can't be used if another instance mistakes the new lock file
 /// for a stale one and deletes it before this instance has locked it.
-const NAME_ATTEMPTS: u32 = 16;
+const MAX_NAME_ATTEMPTS: u32 = 16;
 
 /// A task that only one instance on this computer does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum LeaseRole {
     Dispatch,
     /// Querying code hosts for the state of pull requests. The lease is held only during a round of requests, so that
     /// another instance can continue as soon as it gets the focus.
-    Refresh,
+    RefreshPullRequests,
 }
 
 impl LeaseRole {
@@ -32,7 +32,7 @@ impl LeaseRole {
         match self {
             Self::Poll => "poll",
             Self::Dispatch => "dispatch",
-            Self::Refresh => "refresh",
+            Self::RefreshPullRequests => "refresh",
         }
     }
 }
@@ -62,7 +62,7 @@ impl LeaseRoles {
 struct HeldLeases {
     poll: Option<HeldLease>,
     dispatch: Option<HeldLease>,
-    refresh: Option<HeldLease>,
+    refresh_pull_requests: Option<HeldLease>,
     /// Whether leases must not be taken, because this instance is suspended or stopped.
     is_taking_forbidden: bool,
     /// Whether this instance leaves polling to other instances, because the service refuses its API key.
@@ -129,7 +129,7 @@ impl Leases {
 
     /// Whether this instance may take the poll or dispatch lease, but doesn't hold it. (The refresh lease is taken only
     /// when it is needed.)
-    pub(super) fn is_missing_lease(&self) -> bool {
+    pub(super) fn lacks_poll_or_dispatch_lease(&self) -> bool {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
             .into_iter()
@@ -142,7 +142,7 @@ impl Leases {
             && !(held.should_yield_polling && role == LeaseRole::Poll)
     }
 
-    /// Releases all leases. No lease can be taken until [`Leases::allow_taking`].
+    /// Releases all leases. No lease can be taken until [`Leases::allow_taking_leases`].
     pub(super) fn release_all(&self) {
         let mut held = self.lock();
         *held = HeldLeases {
@@ -153,7 +153,7 @@ impl Leases {
     }
 
     /// Whether there can be no other instance, because this instance has no folder for lock files.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(super) fn is_only_instance(&self) -> bool {
         self.folder.is_none()
     }
 
@@ -168,7 +168,7 @@ impl Leases {
     }
 
     /// Allows taking leases again after [`Leases::release_all`].
-    pub(super) fn allow_taking(&self) {
+    pub(super) fn allow_taking_leases(&self) {
         self.lock().is_taking_forbidden = false;
     }
 
@@ -181,7 +181,7 @@ fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLea
     match role {
         LeaseRole::Poll => &mut held.poll,
         LeaseRole::Dispatch => &mut held.dispatch,
-        LeaseRole::Refresh => &mut held.refresh,
+        LeaseRole::RefreshPullRequests => &mut held.refresh_pull_requests,
     }
 }
 
@@ -197,18 +197,18 @@ impl Instance {
     /// Chooses a unique name and, if there is a folder, creates and locks the instance's lock file. On `Err`
     /// there is no lock, but the instance and its name are usable.
     pub(super) fn register(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
-        let mut instance = Self { name: new_name(), lock: Mutex::new(None), folder };
+        let mut instance = Self { name: new_instance_name(), lock: Mutex::new(None), folder };
         let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
         remove_stale_locks(&folder);
         let mut result = Err(LockFailure::Missing);
-        for _ in 0..NAME_ATTEMPTS {
+        for _ in 0..MAX_NAME_ATTEMPTS {
             let path = instance_lock_path(&folder, &instance.name);
             result = lock_file(&path, true).and_then(|file| {
                 // Another instance may have deleted the file between its creation and its locking.
                 if path.exists() { Ok((path, file)) } else { Err(LockFailure::Missing) }
             });
             match result {
-                Err(LockFailure::Missing | LockFailure::Taken) => instance.name = new_name(),
+                Err(LockFailure::Missing | LockFailure::Taken) => instance.name = new_instance_name(),
                 Ok(_) | Err(LockFailure::Unusable) => break,
             }
         }
@@ -309,7 +309,7 @@ fn remove_stale_locks(folder: &Path) {
     }
 }
 
-fn new_name() -> String {
+fn new_instance_name() -> String {
     format!("{}-{:016x}", std::process::id(), random())
 }
 
@@ -355,7 +355,7 @@ mod tests {
         one.release_all();
         assert!(!one.holds(LeaseRole::Poll) && !one.try_take(LeaseRole::Poll));
         assert!(eventually(|| two.try_take(LeaseRole::Poll)));
-        one.allow_taking();
+        one.allow_taking_leases();
         assert!(!one.try_take(LeaseRole::Poll));
     }
 
@@ -448,14 +448,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let leases = |roles| Leases::new(Some(folder.path().into()), &scope("p"), roles);
         let (polls, takes_none) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
-        assert!(polls.is_missing_lease() && !takes_none.is_missing_lease());
-        assert!(polls.try_take(LeaseRole::Poll) && !polls.is_missing_lease());
+        assert!(polls.lacks_poll_or_dispatch_lease() && !takes_none.lacks_poll_or_dispatch_lease());
+        assert!(polls.try_take(LeaseRole::Poll) && !polls.lacks_poll_or_dispatch_lease());
         polls.set_should_yield_polling(true);
-        assert!(!polls.is_missing_lease(), "an instance with a refused key must not poll");
+        assert!(!polls.lacks_poll_or_dispatch_lease(), "an instance with a refused key must not poll");
         polls.set_should_yield_polling(false);
-        assert!(polls.is_missing_lease());
+        assert!(polls.lacks_poll_or_dispatch_lease());
         polls.release_all();
-        assert!(!polls.is_missing_lease(), "suspended");
+        assert!(!polls.lacks_poll_or_dispatch_lease(), "suspended");
     }
 
     #[test]

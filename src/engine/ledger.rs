@@ -127,7 +127,7 @@ impl EngineState {
             Err(error) => {
                 // Analytics can be loaded even if the store can't be written.
                 self.emit_problem(error.failure()).await;
-                self.spend_in_memory(&permission, now).await
+                self.spend_request_in_memory(&permission, now).await
             }
         }
     }
@@ -151,7 +151,7 @@ impl EngineState {
 
     /// Spends a request that the store can't record. If the team's database can't be reached, the team's ledger never
     /// includes this request.
-    async fn spend_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
+    async fn spend_request_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
         if let TeamPermission::LimitReached { until } = permission {
             return Err(self.limit_reached_failure(Wait { until: *until, is_estimate: false }, now).await);
         }

@@ -4,7 +4,7 @@
 //! request.
 
 use super::Engine;
-use super::reports::read_failure;
+use super::reports::store_read_failure;
 use super::running_loads::ViewsRequestResult;
 use super::state::EngineState;
 use super::views::{RequestPurpose, no_progress_failure, report_response};
@@ -27,7 +27,7 @@ impl Engine {
     /// `plan`.
     pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
         let load = Arc::clone(&self.inner).run_load(plan);
-        self.inner.running_page_loads.join(plan.range, load, crashed_load_outcome).await
+        self.inner.running_page_loads.join_or_start(plan.range, load, crashed_load_outcome).await
     }
 
     /// Stops loading all pages of this range as soon as the request in flight has its response.
@@ -44,12 +44,12 @@ impl EngineState {
     }
 
     async fn run_load(self: Arc<Self>, plan: LoadPlan) -> LoadOutcome {
-        let mut load = LoadRun { inner: &self, plan, report: None, restarted_at: None, requests: 0 };
+        let mut load = AllPagesLoad { inner: &self, plan, report: None, restarted_at: None, requests: 0 };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
             self.running_page_loads.remove(plan.range);
         }
-        let LoadRun { report, requests, .. } = load;
+        let AllPagesLoad { report, requests, .. } = load;
         let cached = match end_reason {
             LoadEndReason::Complete => None,
             // A complete older report is more useful than an incomplete new one.
@@ -67,7 +67,7 @@ impl EngineState {
 }
 
 /// One load of all pages of a range, with what it has loaded so far.
-struct LoadRun<'a> {
+struct AllPagesLoad<'a> {
     inner: &'a Arc<EngineState>,
     plan: LoadPlan,
     report: Option<Arc<ReportMerge>>,
@@ -78,7 +78,7 @@ struct LoadRun<'a> {
     requests: u32,
 }
 
-impl LoadRun<'_> {
+impl AllPagesLoad<'_> {
     async fn run(&mut self) -> LoadEndReason {
         let preparation = if self.plan.from_start { self.start_over().await } else { self.resume().await };
         if let Err(failure) = preparation {
@@ -135,12 +135,12 @@ impl LoadRun<'_> {
     async fn resume(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.plan.range);
         if let Some(UnfinishedReport { report, restarted_at }) =
-            inner.store.unfinished_report(&inner.scope, range).await.map_err(read_failure)?
+            inner.store.unfinished_report(&inner.scope, range).await.map_err(store_read_failure)?
         {
             (self.report, self.restarted_at) = (Some(Arc::new(ReportMerge::new(report))), restarted_at);
             return Ok(());
         }
-        let cached = inner.store.cached_report(&inner.scope, range).await.map_err(read_failure)?.report;
+        let cached = inner.store.cached_report(&inner.scope, range).await.map_err(store_read_failure)?.report;
         let fresh = cached.filter(|report| inner.is_fresh(range, report.as_of));
         self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::new).map(Arc::new);
         Ok(())

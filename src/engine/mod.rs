@@ -67,7 +67,7 @@ use tokio::task::JoinHandle;
 /// is not released, but expires later.
 const TEAM_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long docdeck waits for the team's database before docdeck is suspended.
-const SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
+const TEAM_SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engine for one scope (an API address and a project). Clones share the same tasks. The methods for a topic are
 /// in the topic's module, such as `submit` or `reports`.
@@ -167,12 +167,12 @@ impl Engine {
     /// team's database is closed.
     pub async fn close_team_connection(&self) {
         self.inner.release_leases();
-        self.inner.team.wait_until_disconnected(SUSPEND_TIMEOUT).await;
+        self.inner.team.wait_until_disconnected(TEAM_SUSPEND_TIMEOUT).await;
     }
 
     /// Takes the free leases again after a suspend.
     pub fn resume(&self) {
-        self.inner.leases.allow_taking();
+        self.inner.leases.allow_taking_leases();
         self.inner.take_leases();
         self.inner.watch_wake.notify_one();
     }

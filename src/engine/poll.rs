@@ -124,12 +124,12 @@ impl Poller {
         if self.mode == PollerMode::Running && !self.has_loaded_jobs {
             self.load_unfinished_jobs().await;
         }
-        self.inner.team.set_has_jobs(!self.scheduler.is_empty());
+        self.inner.team.set_has_jobs_to_poll(!self.scheduler.is_empty());
         if !self.inner.team.may_poll() {
             return;
         }
         let to_check = match self.mode {
-            PollerMode::Running => self.scheduler.take_due(now),
+            PollerMode::Running => self.scheduler.take_due_jobs(now),
             PollerMode::Down { failures, probe: None } => {
                 let probe = self.scheduler.take_probe();
                 self.mode = PollerMode::Down { failures, probe };
@@ -192,7 +192,7 @@ impl Poller {
             }
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
-                    _ if outcome.has_made_request => self.scheduler.count_unscheduled(self.now()),
+                    _ if outcome.has_made_request => self.scheduler.count_unscheduled_request(self.now()),
                     _ if outcome.health != ServiceHealth::NotRequested => {}
                     PollerMode::Refused => self.recover(),
                     PollerMode::Down { .. } => self.not_before = self.now(),
@@ -206,7 +206,7 @@ impl Poller {
                     self.set_mode(PollerMode::Running, self.now());
                 }
                 if self.has_lease() {
-                    self.connection.take_over_sharing().await;
+                    self.connection.overwrite_shared_connection().await;
                 }
             }
             PollerMessage::SharedConnection(connection) => self.adopt_shared_connection(connection).await,
@@ -279,7 +279,7 @@ impl Poller {
             PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
         // Schedule the failed job even if it is not polled otherwise, so that it can be the probe.
-        key.inspect(|key| self.scheduler.add_due(*key, self.now()));
+        key.inspect(|key| self.scheduler.add_due_job(*key, self.now()));
         let mut next_try = None;
         // An instance without the lease or without jobs sends no probe. Its outage ends with the next successful
         // request of another task or another instance.

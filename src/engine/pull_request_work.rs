@@ -21,10 +21,10 @@ use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
 /// The maximum number of requests for a diff, which is requested again if commits were pushed in the meantime.
-const DIFF_ATTEMPTS: usize = 2;
+const MAX_DIFF_ATTEMPTS: usize = 2;
 
 /// The changed pages of a pull request are looked up automatically until this long after its merge.
-const RECENTLY_MERGED: TimeDelta = TimeDelta::days(14);
+const MAX_RECENT_MERGE_AGE: TimeDelta = TimeDelta::days(14);
 /// The maximum number of merged pull requests whose changed pages are looked up automatically. If the user opens a pull
 /// request, its changed pages are always looked up.
 const MAX_PAGE_LOOKUPS: usize = 50;
@@ -100,7 +100,7 @@ impl Refresher {
         let store = self.inner.store.clone();
         let head = target.head.clone().filter(|_| !should_refresh_head);
         let load = DiffLoad::run(&store, &target.client, &target.linked, head).await;
-        self.record_and_emit(job, &target, &load.responses).await;
+        self.record_responses_and_emit_job(job, &target, &load.responses).await;
         load.result
     }
 
@@ -113,7 +113,7 @@ impl Refresher {
             Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut responses).await,
             Err(failure) => Err(failure),
         };
-        self.record_and_emit(job, &target, &responses).await;
+        self.record_responses_and_emit_job(job, &target, &responses).await;
         details
     }
 
@@ -134,7 +134,7 @@ impl Refresher {
         let sending = CleanText::line(&format!("#{}: sending “{label}” for commit {head_text}", link.number));
         self.inner.log(repository.clone(), LogKind::Note(sending)).await;
         let action_run = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
-        self.record_and_emit(job, &target, &action_run.responses).await;
+        self.record_responses_and_emit_job(job, &target, &action_run.responses).await;
         let note = CleanText::line(&action_run.outcome.sentence(action, link.number));
         self.inner.log(repository, LogKind::Note(note)).await;
         action_run.outcome
@@ -145,7 +145,7 @@ impl Refresher {
     pub(super) async fn look_up_changed_pages(&mut self, client: &HostClient, job: Job) -> Job {
         let state = job.pull_request.as_deref();
         let merged_at = state.and_then(|state| state.merged_at);
-        let is_wanted = merged_at.is_some_and(|at| local_now() - at < RECENTLY_MERGED)
+        let is_wanted = merged_at.is_some_and(|at| local_now() - at < MAX_RECENT_MERGE_AGE)
             && job.local.pages.is_empty()
             && self.jobs_with_looked_up_pages.len() < MAX_PAGE_LOOKUPS
             && self.jobs_with_looked_up_pages.insert(job.key);
@@ -176,7 +176,7 @@ impl Refresher {
     }
 
     /// Records the host's limit as reported in the responses, and emits the job with the new state of its pull request.
-    async fn record_and_emit(
+    async fn record_responses_and_emit_job(
         &mut self,
         job: JobKey,
         target: &ActionTarget,
@@ -339,7 +339,7 @@ async fn load_or_request_diff(
         Some(head) => head,
         None => request_head(store, client, linked, responses).await?,
     };
-    for _ in 0..DIFF_ATTEMPTS {
+    for _ in 0..MAX_DIFF_ATTEMPTS {
         if let Some(cached) = store.diff(text).await.map_err(|error| error.failure())?.filter(|diff| diff.head == head)
         {
             return Ok(cached);

@@ -8,7 +8,7 @@ use super::hosts::{
     no_token_text,
 };
 use super::lease::LeaseRole;
-use super::refresh_plan::{POINTS_PER_CHUNK, POINTS_PER_HOUR, RefreshTrigger, is_due, next_refresh};
+use super::refresh_plan::{MAX_POINTS_PER_CHUNK, MAX_POINTS_PER_HOUR, RefreshTrigger, is_due, next_refresh};
 use super::state::EngineState;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
@@ -37,9 +37,9 @@ const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
 /// How long after the end of a job the first known state of its pull request counts as a change.
-const RECENTLY_FINISHED: TimeDelta = TimeDelta::hours(1);
+const MAX_RECENT_FINISH_AGE: TimeDelta = TimeDelta::hours(1);
 /// How long to wait while another instance makes a round of requests.
-const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
+const BUSY_LEASE_RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// The client for a code host, and what prevents requests to the host for now.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ struct RefreshRound {
 struct PullRequestChunk {
     host: String,
     kind: HostKind,
-    requested: Vec<LinkedPullRequest>,
+    pull_requests: Vec<LinkedPullRequest>,
     /// Whether conflicts that are still being computed are requested once more.
     should_recheck_conflicts: bool,
 }
@@ -167,26 +167,26 @@ impl Refresher {
     /// round, starts one only if the user requested it. Returns when to look for due pull requests again.
     async fn start_round(&mut self, trigger: RefreshTrigger, selected_jobs: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
-        if !self.inner.leases.try_take(LeaseRole::Refresh) && trigger != RefreshTrigger::User {
-            return self.wake_at(local_now() + BUSY_INTERVAL);
+        if !self.inner.leases.try_take(LeaseRole::RefreshPullRequests) && trigger != RefreshTrigger::User {
+            return self.local_to_instant(local_now() + BUSY_LEASE_RETRY_INTERVAL);
         }
         let started_at = local_now();
         // Another instance may just have refreshed some pull requests, so what is due is read from the store.
         let due = match self.find_due(trigger, selected_jobs, started_at).await {
             Ok(due) => due,
             Err(error) => {
-                self.inner.leases.release_one(LeaseRole::Refresh);
+                self.inner.leases.release_one(LeaseRole::RefreshPullRequests);
                 self.inner.emit_problem(error.failure()).await;
-                return self.wake_at(started_at + MAX_SLEEP);
+                return self.local_to_instant(started_at + MAX_SLEEP);
             }
         };
         let mut chunks = VecDeque::new();
-        for ((host, kind), requested) in links_by_host(due.jobs.iter().map(|(job, link)| (*job, link))) {
-            chunks.extend(requested.chunks(max_links_per_read(kind)).enumerate().map(|(n, requested)| {
+        for ((host, kind), pull_requests) in links_by_host(due.jobs.iter().map(|(job, link)| (*job, link))) {
+            chunks.extend(pull_requests.chunks(max_links_per_read(kind)).enumerate().map(|(n, pull_requests)| {
                 PullRequestChunk {
                     host: host.clone(),
                     kind,
-                    requested: requested.to_vec(),
+                    pull_requests: pull_requests.to_vec(),
                     should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
                 }
             }));
@@ -212,13 +212,13 @@ impl Refresher {
     /// Ends the current round, even if not everything was requested. Returns when to look for due pull requests again.
     fn end_round(&mut self) -> Option<Instant> {
         let round = self.round.take()?;
-        self.inner.leases.release_one(LeaseRole::Refresh);
+        self.inner.leases.release_one(LeaseRole::RefreshPullRequests);
         // If a host became unavailable during the round, its pull requests have taken slots that others could have
         // used. So the next round starts at once.
         let unavailable = self.unavailable_hosts(round.started_at).count();
         let is_incomplete = round.unavailable_hosts_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
-        self.wake_at(if is_incomplete || is_interrupted { round.started_at } else { round.next_due })
+        self.local_to_instant(if is_incomplete || is_interrupted { round.started_at } else { round.next_due })
     }
 
     /// Finds the pull requests to request now. Leaves out pull requests on unavailable hosts, so that they don't use up
@@ -259,7 +259,7 @@ impl Refresher {
         if !self.is_available(name, now) || !self.has_points_left(name, spent).await {
             return;
         }
-        let states = PullRequestStates::read(&client, &chunk.requested, chunk.should_recheck_conflicts).await;
+        let states = PullRequestStates::read(&client, &chunk.pull_requests, chunk.should_recheck_conflicts).await;
         for (budget, error) in &states.responses {
             self.record_host_response(name, budget, error.as_ref()).await;
         }
@@ -267,7 +267,7 @@ impl Refresher {
             let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
             self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
         }
-        let jobs = chunk.requested.iter().flat_map(|linked| &linked.jobs);
+        let jobs = chunk.pull_requests.iter().flat_map(|linked| &linked.jobs);
         self.retries.extend(jobs.map(|(job, _)| (*job, now + RETRY_INTERVAL)));
         for reported in &states.reported {
             self.retries.remove(&reported.job);
@@ -278,12 +278,12 @@ impl Refresher {
     /// Whether enough of docdeck's share of the host's limit is left for one chunk. When the share is used up, emits a
     /// notice once.
     async fn has_points_left(&mut self, name: &str, spent: u64) -> bool {
-        let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
+        let has_points = spent + MAX_POINTS_PER_CHUNK <= MAX_POINTS_PER_HOUR;
         let Some(host) = self.hosts.get_mut(name) else { return has_points };
         let was_out_of_points = std::mem::replace(&mut host.is_out_of_points, !has_points);
         if !has_points && !was_out_of_points {
             let text = format!(
-                "docdeck has used its share of the hourly limit of {name} ({POINTS_PER_HOUR} points). \
+                "docdeck has used its share of the hourly limit of {name} ({MAX_POINTS_PER_HOUR} points). \
                  Pull requests are updated again within the hour."
             );
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
@@ -340,7 +340,7 @@ impl Refresher {
         let job = self.look_up_changed_pages(client, job).await;
         // The first known state of a pull request doesn't count as a change if its job finished long ago, because the
         // job may just have been imported.
-        let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < RECENTLY_FINISHED);
+        let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < MAX_RECENT_FINISH_AGE);
         let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
         if has_changed && (previous_fact.is_some() || is_new) {
             self.inner.queue_hook(&job).await;
@@ -405,7 +405,7 @@ impl Refresher {
         })
     }
 
-    fn wake_at(&self, at: Time) -> Option<Instant> {
+    fn local_to_instant(&self, at: Time) -> Option<Instant> {
         Instant::now().checked_add((at - local_now()).to_std().unwrap_or_default())
     }
 }

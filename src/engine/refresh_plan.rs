@@ -6,19 +6,19 @@ use crate::model::pull_request::{ChecksState, PullRequest};
 use chrono::TimeDelta;
 
 /// How often the state of a pull request is requested while its checks are running.
-const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+const RUNNING_CHECKS_REFRESH_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 /// How often the state of a pull request is requested while none of its checks are running.
-const USUAL_INTERVAL: TimeDelta = TimeDelta::minutes(5);
+const USUAL_REFRESH_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
 const MAX_AGE_ON_FOCUS: TimeDelta = TimeDelta::seconds(30);
 /// Pull requests that become due within this time are requested together with those that are due now.
 const DUE_TOLERANCE: TimeDelta = TimeDelta::seconds(30);
 /// The maximum number of points of a host's hourly limit that docdeck spends (GitHub's limit is 5,000). The rest is for
 /// the user's other tools.
-pub(super) const POINTS_PER_HOUR: u64 = 500;
+pub(super) const MAX_POINTS_PER_HOUR: u64 = 500;
 /// The maximum cost of a chunk of pull requests in points: one each for the states, the checks, and the conflicts that
 /// were still being computed.
-pub(super) const POINTS_PER_CHUNK: u64 = 3;
+pub(super) const MAX_POINTS_PER_CHUNK: u64 = 3;
 
 /// Why pull requests are requested now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn next_refresh(state: &PullRequest) -> Option<Time> {
         return None;
     }
     let is_pending = state.checks.state == ChecksState::Pending || !state.has_current_checks();
-    Some(state.as_of + if is_pending { PENDING_INTERVAL } else { USUAL_INTERVAL })
+    Some(state.as_of + if is_pending { RUNNING_CHECKS_REFRESH_INTERVAL } else { USUAL_REFRESH_INTERVAL })
 }
 
 /// Whether a pull request with this state is requested now.

@@ -28,7 +28,7 @@ impl Engine {
     /// The store can't be read.
     pub async fn cached_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Timed<Counts>)>, Failure> {
         let inner = &self.inner;
-        let cached = inner.store.views_totals(&inner.scope, ranges).await.map_err(read_failure)?;
+        let cached = inner.store.views_totals(&inner.scope, ranges).await.map_err(store_read_failure)?;
         Ok(cached.into_iter().map(|(range, totals)| (range, inner.in_local_time(totals))).collect())
     }
 
@@ -40,7 +40,7 @@ impl Engine {
     pub async fn load_totals(&self, ranges: &[DateRange]) -> Result<(), Failure> {
         let inner = &self.inner;
         for &range in ranges {
-            let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(read_failure)?;
+            let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(store_read_failure)?;
             match cached.into_iter().find(|(_, totals)| inner.is_fresh(range, totals.as_of)) {
                 Some((range, totals)) => inner.emit(EngineEvent::Totals { range, totals }).await,
                 // `load_views` emits the totals, which come with any page of views. So the smallest possible page is
@@ -57,7 +57,7 @@ impl Engine {
 
 impl EngineState {
     pub(super) async fn load_cached_report(&self, range: DateRange) -> Result<StoredReport, Failure> {
-        let mut cached = self.store.cached_report(&self.scope, range).await.map_err(read_failure)?;
+        let mut cached = self.store.cached_report(&self.scope, range).await.map_err(store_read_failure)?;
         if let Some(report) = &mut cached.report {
             self.convert_to_local_time(Arc::make_mut(report));
         }
@@ -77,6 +77,6 @@ impl EngineState {
     }
 }
 
-pub(super) fn read_failure(error: StoreError) -> Failure {
+pub(super) fn store_read_failure(error: StoreError) -> Failure {
     error.failure()
 }

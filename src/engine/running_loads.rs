@@ -66,7 +66,7 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
     /// Joins the running load of `key`, or starts `load`. `load` must call [`Self::take_stop_request`] before each
     /// request and, unless it was stopped, [`Self::remove`] at its end. Joining a load cancels a requested stop. If the
     /// load panics, `crashed` returns its outcome.
-    pub(super) fn join(
+    pub(super) fn join_or_start(
         &self,
         key: K,
         load: impl Future<Output = O> + Send + 'static,
@@ -93,7 +93,7 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
     }
 
     /// Whether the user has stopped the load of `key`. If so, removes it from the running loads, so that the next
-    /// [`Self::join`] starts a new load.
+    /// [`Self::join_or_start`] starts a new load.
     pub(super) fn take_stop_request(&self, key: K) -> bool {
         let mut loads = lock(&self.0);
         let is_stop_requested = loads.get(&key).is_some_and(|load| load.is_stop_requested);

@@ -104,14 +104,14 @@ impl Scheduler {
     }
 
     /// Adds a job that is due now, unless it is already in the schedule.
-    pub(super) fn add_due(&mut self, key: JobKey, now: Time) {
+    pub(super) fn add_due_job(&mut self, key: JobKey, now: Time) {
         if !self.jobs.contains_key(&key) {
             self.insert(key, ScheduledJob { due: now, due_without_jitter: now, failures: 0 });
         }
     }
 
     pub(super) fn remove(&mut self, key: JobKey, now: Time) {
-        self.end_request(key, now);
+        self.remove_in_flight(key, now);
         if let Some(job) = self.jobs.remove(&key) {
             self.queue.remove(&(job.due, key));
         }
@@ -124,7 +124,7 @@ impl Scheduler {
 
     /// Returns the jobs to check now, in the order in which to check them. Each counts as in flight until
     /// [`Scheduler::finish_request`].
-    pub(super) fn take_due(&mut self, now: Time) -> Vec<JobKey> {
+    pub(super) fn take_due_jobs(&mut self, now: Time) -> Vec<JobKey> {
         let mut due_jobs = Vec::new();
         while let Some((start, job, pool)) = self.next_start(now)
             && start <= now
@@ -148,14 +148,14 @@ impl Scheduler {
     }
 
     /// Counts an unscheduled request toward the budget.
-    pub(super) fn count_unscheduled(&mut self, now: Time) {
+    pub(super) fn count_unscheduled_request(&mut self, now: Time) {
         self.returning_tokens.push_back((now + TOKEN_RETURN_DELAY, TokenPool::Shared));
     }
 
     /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called too,
     /// before or after this call.
     pub(super) fn finish_request(&mut self, key: JobKey, end: RequestEnd, now: Time) {
-        if !self.end_request(key, now) {
+        if !self.remove_in_flight(key, now) {
             return;
         }
         let Some(&job) = self.jobs.get(&key) else { return };
@@ -184,7 +184,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the time at which [`Scheduler::take_due`] will return a job again; `None` if the time depends on a
+    /// Returns the time at which [`Scheduler::take_due_jobs`] will return a job again; `None` if the time depends on a
     /// response or on a changed job.
     pub(super) fn next_wake(&self, now: Time) -> Option<Time> {
         self.next_start(now).map(|(start, ..)| start)
@@ -241,7 +241,7 @@ impl Scheduler {
 
     /// Removes the job's request from those in flight; its token returns in a minute. Returns whether there was such a
     /// request.
-    fn end_request(&mut self, key: JobKey, now: Time) -> bool {
+    fn remove_in_flight(&mut self, key: JobKey, now: Time) -> bool {
         let Some(pool) = self.in_flight.remove(&key) else { return false };
         self.returning_tokens.retain(|(at, _)| *at > now);
         self.returning_tokens.push_back((now + TOKEN_RETURN_DELAY, pool));

@@ -73,16 +73,16 @@ pub(super) struct EngineState {
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
-    pub(super) running_sends: LiveGuards,
+    pub(super) running_sends: GuardCounter,
     /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
-    pub(super) unrecorded_outcomes: LiveGuards,
+    pub(super) unrecorded_outcomes: GuardCounter,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
     /// has run.
-    pub(super) running_hooks: LiveGuards,
+    pub(super) running_hooks: GuardCounter,
     /// The highest job revision that [`EngineState::emit_changed_jobs`] has read, and the store's number of prunes
     /// at that time.
-    seen_revision_and_prunes: tokio::sync::Mutex<(i64, i64)>,
+    seen_revision_and_prune_count: tokio::sync::Mutex<(i64, i64)>,
     last_problem: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
     pub(super) shared_connection: Mutex<Option<Connection>>,
@@ -92,7 +92,7 @@ pub(super) struct EngineState {
 
 /// What the tasks need at their start, besides the [`EngineState`].
 #[derive(Debug)]
-pub(super) struct StartState {
+pub(super) struct TaskStartData {
     /// The store's data version before anything was read. If the version changes later, another instance has written to
     /// the store. `None` if there can be no other instance.
     pub(super) data_version: Option<i64>,
@@ -108,7 +108,7 @@ impl EngineState {
     /// Reads the saved state and registers this process as an instance.
     pub(super) async fn new(
         setup: EngineSetup,
-    ) -> Result<(Self, mpsc::UnboundedReceiver<PollerMessage>, StartState), Failure> {
+    ) -> Result<(Self, mpsc::UnboundedReceiver<PollerMessage>, TaskStartData), Failure> {
         let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles, team } =
             setup;
         let failure = |error: StoreError| error.failure();
@@ -174,15 +174,15 @@ impl EngineState {
             events,
             poller_messages: messages,
             refresh_commands,
-            running_sends: LiveGuards::default(),
-            unrecorded_outcomes: LiveGuards::default(),
-            running_hooks: LiveGuards::default(),
-            seen_revision_and_prunes: tokio::sync::Mutex::new((revision, prunes)),
+            running_sends: GuardCounter::default(),
+            unrecorded_outcomes: GuardCounter::default(),
+            running_hooks: GuardCounter::default(),
+            seen_revision_and_prune_count: tokio::sync::Mutex::new((revision, prunes)),
             last_problem: Mutex::default(),
             shared_connection: Mutex::default(),
             team: TeamState::new(team, team_reports),
         };
-        Ok((inner, receiver, StartState { data_version, startup_problem, hook, refresher }))
+        Ok((inner, receiver, TaskStartData { data_version, startup_problem, hook, refresher }))
     }
 
     /// Sends a command to the task that refreshes the state of pull requests, if it runs.
@@ -266,7 +266,7 @@ impl EngineState {
     /// Emits every job that changed since the last call, no matter which instance changed it, and passes these jobs to
     /// the poller.
     pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
-        let mut seen = self.seen_revision_and_prunes.lock().await;
+        let mut seen = self.seen_revision_and_prune_count.lock().await;
         let (after, seen_prunes) = *seen;
         let JobChanges { rows, merged_rows, revision, prune_count: prunes } =
             self.store.jobs_changed_since(&self.scope, after).await?;
@@ -406,13 +406,13 @@ impl Drop for InFlightGuard<'_> {
 
 /// Creates guards, and counts those that are not dropped yet.
 #[derive(Debug, Default)]
-pub(super) struct LiveGuards(LiveGuard);
+pub(super) struct GuardCounter(CountedGuard);
 
-/// A guard of a [`LiveGuards`].
-pub(super) type LiveGuard = Arc<()>;
+/// A guard of a [`GuardCounter`].
+pub(super) type CountedGuard = Arc<()>;
 
-impl LiveGuards {
-    pub(super) fn guard(&self) -> LiveGuard {
+impl GuardCounter {
+    pub(super) fn guard(&self) -> CountedGuard {
         Arc::clone(&self.0)
     }
 

@@ -124,7 +124,7 @@ impl Engine {
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
         let rows = self.inner.store.change_queue(jobs, change, local_now()).await.map_err(store_failure)?;
         self.inner.dispatch_wake.notify_one();
-        self.emit_threads(&rows).await;
+        self.emit_thread_changes(&rows).await;
         Ok(rows)
     }
 
@@ -134,7 +134,7 @@ impl Engine {
     /// Nothing was written: one of the jobs is unknown, or the store can't write.
     pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
         let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(store_failure)?;
-        self.handle_discarded(&removed).await;
+        self.wake_and_emit_after_discard(&removed).await;
         Ok(removed)
     }
 
@@ -144,15 +144,15 @@ impl Engine {
     /// Nothing was written: the prompt is being sent or was accepted, or the store can't write.
     pub async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
         let discarded = self.inner.store.discard_prompt(prompt, local_now()).await.map_err(store_failure)?;
-        self.handle_discarded(&discarded).await;
+        self.wake_and_emit_after_discard(&discarded).await;
         Ok(discarded)
     }
 
-    async fn handle_discarded(&self, discarded: &DiscardedPrompts) {
+    async fn wake_and_emit_after_discard(&self, discarded: &DiscardedPrompts) {
         lock(&self.inner.submitted_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
         // Later prompts of the same jobs may be sent now.
         self.inner.dispatch_wake.notify_one();
-        self.emit_threads(&discarded.jobs).await;
+        self.emit_thread_changes(&discarded.jobs).await;
     }
 
     /// Restores all these discarded prompts to their previous states, or none of them. A prompt that was queued is
@@ -165,11 +165,11 @@ impl Engine {
         let rows = self.inner.store.restore_prompts(prompts).await.map_err(store_failure)?;
         // A restored prompt may be queued again.
         self.inner.dispatch_wake.notify_one();
-        self.emit_threads(&rows).await;
+        self.emit_thread_changes(&rows).await;
         Ok(rows)
     }
 
-    async fn emit_threads(&self, rows: &[Job]) {
+    async fn emit_thread_changes(&self, rows: &[Job]) {
         for row in rows {
             self.inner.emit(EngineEvent::Thread(row.key)).await;
         }

@@ -53,7 +53,7 @@ pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
     if let Err(error) = start_checks(&inner, &last_check) {
         inner.emit_problem(error.failure()).await;
     }
-    inner.read_shared_connection().await;
+    inner.forward_shared_connection_to_poller().await;
     let mut watcher = ChangeWatcher {
         inner,
         last_check,
@@ -89,7 +89,9 @@ fn start_checks(inner: &Arc<EngineState>, last_check: &Arc<Mutex<VersionCheck>>)
                 true
             }
         };
-        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE_ATTEMPT) && inner.leases.is_missing_lease()) {
+        if has_changed
+            || (checks.is_multiple_of(CHECKS_PER_LEASE_ATTEMPT) && inner.leases.lacks_poll_or_dispatch_lease())
+        {
             inner.watch_wake.notify_one();
         }
         ControlFlow::Continue(())
@@ -119,7 +121,7 @@ impl ChangeWatcher {
                 // Requests of other instances count toward the same hourly limits.
                 self.inner.emit_budgets().await;
                 self.inner.emit(EngineEvent::ExternalChange).await;
-                self.inner.read_shared_connection().await;
+                self.inner.forward_shared_connection_to_poller().await;
             }
             Err(error) => {
                 self.retry_at = Instant::now().checked_add(CHECK_INTERVAL);

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(super) struct CloseWithoutResponse;
 
 /// The size of a huge response in bytes, larger than the client accepts.
-const HUGE_BYTES: usize = 32 * 1024 * 1024;
+const HUGE_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 const GATEWAY_PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad \
 Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
@@ -57,15 +57,15 @@ pub(super) fn damage_response(kind: FaultKind, reply: Reply) -> Response {
             Reply { body: half, ..reply }.into_response()
         }
         FaultKind::Empty if is_success => Reply { body: Bytes::new(), ..reply }.into_response(),
-        FaultKind::Huge if is_success => reply.with_body(huge_body),
-        FaultKind::Slow if is_success => reply.with_body(slow_body),
+        FaultKind::Huge if is_success => reply.into_response_with_body(huge_body),
+        FaultKind::Slow if is_success => reply.into_response_with_body(slow_body),
         FaultKind::MalformedNumbers if is_success => {
-            Reply { body: change_json(&reply.body, make_malformed), ..reply }.into_response()
+            Reply { body: change_json(&reply.body, make_numbers_malformed), ..reply }.into_response()
         }
-        FaultKind::Tenths if is_success => {
+        FaultKind::CountsDividedByTen if is_success => {
             Reply { body: change_json(&reply.body, divide_counts_by_ten), ..reply }.into_response()
         }
-        FaultKind::Stuck | FaultKind::Endless if is_success => {
+        FaultKind::StuckCursor | FaultKind::EndlessRows if is_success => {
             Reply { body: change_json(&reply.body, claim_more_rows), ..reply }.into_response()
         }
         _ => reply.into_response(),
@@ -91,7 +91,7 @@ fn rows(body: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// Makes numbers invalid in four of five rows of a report. Responses about jobs have no rows and stay unchanged.
-fn make_malformed(body: &mut Value) {
+fn make_numbers_malformed(body: &mut Value) {
     for (row, kind) in rows(body).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
         let counts = COUNT_FIELDS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
         let counts: Vec<&str> = counts.copied().collect();
@@ -162,7 +162,7 @@ fn too_many_requests(retry_after: SimRetryAfter, now: Time) -> Response {
 /// valid, but too large for a client.
 fn huge_body(body: Bytes) -> Body {
     let filler = Bytes::from(vec![b'x'; 64 * 1024]);
-    let chunks = HUGE_BYTES / filler.len();
+    let chunks = HUGE_BODY_BYTES / filler.len();
     let head = std::iter::once(Bytes::from_static(b"{\"filler\":\""));
     let middle = std::iter::repeat_n(filler, chunks);
     let end = [Bytes::from_static(b"\","), body.slice(1.min(body.len())..)];
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn malformed_numbers_affect_only_some_rows() {
-        let body = apply_change(VIEWS, make_malformed);
+        let body = apply_change(VIEWS, make_numbers_malformed);
         let rows = &body["views"];
         assert_eq!(rows[0], serde_json::json!({"path": "/a", "human": 5, "ai": 0, "total": 5}));
         assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
@@ -219,15 +219,15 @@ mod tests {
             "totalSearches":8,"nextCursor":null}"#;
         let tenths = apply_change(searches, divide_counts_by_ten);
         assert_eq!((&tenths["totalSearches"], &tenths["searches"][0]["ctr"]), (&Value::from(0.8), &Value::from(0.5)));
-        assert_eq!(apply_change(searches, make_malformed)["searches"][1]["hits"], Value::from(12.5));
+        assert_eq!(apply_change(searches, make_numbers_malformed)["searches"][1]["hits"], Value::from(12.5));
         let code = r#"{"feedback":[{"id":"a","code":"a()"},{"id":"b","code":"b()"}],"nextCursor":null}"#;
-        assert_eq!(apply_change(code, make_malformed), serde_json::from_str::<Value>(code).expect("JSON"));
+        assert_eq!(apply_change(code, make_numbers_malformed), serde_json::from_str::<Value>(code).expect("JSON"));
     }
 
     #[test]
     fn an_endless_response_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
         assert_eq!(apply_change(VIEWS, claim_more_rows)["hasMore"], Value::from(true));
         assert_eq!(apply_change(r#"{"id":"j"}"#, claim_more_rows), serde_json::json!({"id": "j"}));
-        assert_eq!(apply_change(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, make_numbers_malformed), serde_json::json!({"id": "j"}));
     }
 }

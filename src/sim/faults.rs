@@ -61,12 +61,12 @@ pub enum FaultKind {
     /// the counts don't add up to the total), a missing number, a number beyond 64 bits, or a negative number.
     MalformedNumbers,
     /// `tenths`: carried out. Every count in a report is divided by ten, so most counts have a fraction.
-    Tenths,
+    CountsDividedByTen,
     /// `stuck`: carried out. Every report starts at the first row, and claims that there are more rows after the same
     /// cursor.
-    Stuck,
+    StuckCursor,
     /// `endless`: carried out. Every report claims that there are more rows.
-    Endless,
+    EndlessRows,
 }
 
 /// The kind of `Retry-After` header of a 429.
@@ -78,7 +78,7 @@ pub enum SimRetryAfter {
     Absent,
 }
 
-const FIXED_KINDS: [(&str, FaultKind); 23] = [
+const FAULT_KINDS_BY_NAME: [(&str, FaultKind); 23] = [
     ("lost", FaultKind::Lost),
     ("refuse", FaultKind::Refuse),
     ("400", FaultKind::Status(400)),
@@ -99,9 +99,9 @@ const FIXED_KINDS: [(&str, FaultKind); 23] = [
     ("huge", FaultKind::Huge),
     ("slow", FaultKind::Slow),
     ("odd", FaultKind::MalformedNumbers),
-    ("tenths", FaultKind::Tenths),
-    ("stuck", FaultKind::Stuck),
-    ("endless", FaultKind::Endless),
+    ("tenths", FaultKind::CountsDividedByTen),
+    ("stuck", FaultKind::StuckCursor),
+    ("endless", FaultKind::EndlessRows),
 ];
 
 impl Fault {
@@ -152,7 +152,7 @@ fn parse_host_fault(name: &str) -> Result<HostFault, String> {
 }
 
 fn parse_kind(name: &str) -> Result<FaultKind, String> {
-    if let Some((_, kind)) = FIXED_KINDS.iter().find(|(fixed, _)| *fixed == name) {
+    if let Some((_, kind)) = FAULT_KINDS_BY_NAME.iter().find(|(fixed, _)| *fixed == name) {
         return Ok(*kind);
     }
     if let Some(millis) = name.strip_prefix("latency-").and_then(|millis| millis.parse::<u32>().ok()) {
@@ -161,7 +161,7 @@ fn parse_kind(name: &str) -> Result<FaultKind, String> {
     if let Some(seconds) = name.strip_prefix("429-").and_then(|seconds| seconds.parse().ok()) {
         return Ok(FaultKind::TooManyRequests(SimRetryAfter::Seconds(seconds)));
     }
-    let names = FIXED_KINDS.map(|(fixed, _)| fixed).join(", ");
+    let names = FAULT_KINDS_BY_NAME.map(|(fixed, _)| fixed).join(", ");
     Err(format!("unknown fault `{name}`: use one of {names}, latency-MS, 429-SECONDS"))
 }
 

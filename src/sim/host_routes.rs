@@ -36,7 +36,7 @@ pub(super) fn routes() -> Router<Arc<Service>> {
         .route(&format!("{PULL_REQUEST}/merge"), put(merge))
         .route("/gitlab/api/v4/user", get(gitlab_user))
         .route(MERGE_REQUEST, any(merge_request))
-        .route(&format!("{MERGE_REQUEST}/{{part}}"), any(merge_request))
+        .route(&format!("{MERGE_REQUEST}/{{subpath}}"), any(merge_request))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
@@ -138,7 +138,7 @@ async fn merge_request(
         method: &method,
         project: parameter("project"),
         iid: parameter("iid"),
-        part: parameter("part"),
+        subpath: parameter("subpath"),
         query: &query,
         body: &body,
     };

@@ -138,10 +138,10 @@ async fn handle_request(service: &Service, operation: Operation, request: Reques
         Ok(sim_request) => sim_request,
         Err(response) => return response,
     };
-    if let (Some(FaultKind::Stuck), Some(parameters)) = (injected.kind, &mut sim_request.parameters) {
+    if let (Some(FaultKind::StuckCursor), Some(parameters)) = (injected.kind, &mut sim_request.parameters) {
         (parameters.offset, parameters.cursor) = (None, None);
     }
-    sim_request.should_claim_more = matches!(injected.kind, Some(FaultKind::Stuck | FaultKind::Endless));
+    sim_request.should_claim_more_rows = matches!(injected.kind, Some(FaultKind::StuckCursor | FaultKind::EndlessRows));
     let reply = service.respond(&sim_request);
     match injected.kind {
         Some(kind) => damage_response(kind, reply),
@@ -174,7 +174,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
         project,
         resource_id: id,
         parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
-        should_claim_more: false,
+        should_claim_more_rows: false,
         body,
     })
 }

@@ -9,13 +9,13 @@ use std::time::SystemTime;
 
 /// Every third rejection has a date in its `Retry-After` header, the others have seconds, because real services send
 /// either form.
-const REJECTIONS_PER_DATE: u32 = 3;
+const REJECTIONS_PER_RETRY_AFTER_DATE: u32 = 3;
 
 /// The requests of the last hour or minute, for each of the limits of the organization.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
     windows: [RequestWindow; 4],
-    rejections: u32,
+    rejection_count: u32,
 }
 
 #[derive(Debug, Default)]
@@ -32,8 +32,8 @@ impl SimLimits {
             Quota::Previews => previews,
         };
         let Err(until) = window.count_request(quota, now) else { return Ok(()) };
-        self.rejections = self.rejections.wrapping_add(1);
-        let is_date = self.rejections.is_multiple_of(REJECTIONS_PER_DATE);
+        self.rejection_count = self.rejection_count.wrapping_add(1);
+        let is_date = self.rejection_count.is_multiple_of(REJECTIONS_PER_RETRY_AFTER_DATE);
         Err(if is_date { retry_after_date(until) } else { retry_after_seconds(until, now) })
     }
 }

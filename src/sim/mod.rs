@@ -149,7 +149,7 @@ impl Sim {
 
     /// Returns the id of the only project.
     pub fn project(&self) -> &str {
-        service::PROJECT
+        service::PROJECT_ID
     }
 
     /// Returns shell commands that set environment variables, so that a docdeck started from the same shell uses this

@@ -127,12 +127,12 @@ impl Site {
     }
 
     /// Returns the number of pages divided by the default number, at least 1.
-    pub(super) fn scale(&self) -> u64 {
+    pub(super) fn size_factor(&self) -> u64 {
         (self.page_count() / 1200).max(1)
     }
 
     /// Returns the sum of the views on these days for every page, in the order of the pages.
-    pub(super) fn sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = PageViewSum> + 'a {
+    pub(super) fn view_sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = PageViewSum> + 'a {
         self.pages.iter().map(move |page| {
             let mut sum = PageViewSum::default();
             for day in days {

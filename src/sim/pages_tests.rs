@@ -12,7 +12,7 @@ fn day(text: &str) -> NaiveDate {
 fn total(site: &Site, from: &str, before: &str) -> PageViewSum {
     let mut all = PageViewSum::default();
     let days = site.days(day(from), day(before), now());
-    for sum in site.sums(&days) {
+    for sum in site.view_sums(&days) {
         all.add(sum);
     }
     all
@@ -23,7 +23,7 @@ fn only_the_same_seed_gives_the_same_views() {
     let sums = |seed| {
         let site = Site::new(seed, 300, now());
         let days = site.days(day("2026-10-01"), day("2026-10-08"), now());
-        site.sums(&days).collect::<Vec<_>>()
+        site.view_sums(&days).collect::<Vec<_>>()
     };
     assert_eq!(sums(7), sums(7));
     assert_ne!(sums(7), sums(8));
@@ -33,7 +33,7 @@ fn only_the_same_seed_gives_the_same_views() {
 fn views_are_the_same_after_a_restart_if_the_history_begins_in_the_same_month() {
     let sums = |site: &Site| {
         let days = site.days(day("2026-10-01"), day("2026-10-08"), now());
-        site.sums(&days).collect::<Vec<_>>()
+        site.view_sums(&days).collect::<Vec<_>>()
     };
     let earlier = Site::new(7, 300, now() - TimeDelta::days(3));
     assert_eq!(sums(&earlier), sums(&Site::new(7, 300, now())));
@@ -54,12 +54,12 @@ fn todays_views_grow_during_the_day_and_never_shrink() {
     let midnight = day("2026-11-20").and_time(chrono::NaiveTime::MIN).and_utc();
     let at = |minutes: i64| {
         let days = site.days(day("2026-11-20"), day("2026-11-21"), midnight + TimeDelta::minutes(minutes));
-        site.sums(&days).collect::<Vec<_>>()
+        site.view_sums(&days).collect::<Vec<_>>()
     };
     let whole = {
         let tomorrow = midnight + TimeDelta::days(1);
         let days = site.days(day("2026-11-20"), day("2026-11-21"), tomorrow);
-        site.sums(&days).collect::<Vec<_>>()
+        site.view_sums(&days).collect::<Vec<_>>()
     };
     let mut before = at(0);
     assert!(before.iter().all(|sum| sum.total() == 0));
@@ -87,8 +87,9 @@ fn the_share_of_ai_grows_and_is_higher_for_references() {
     let (early, late) = (total(&site, "2026-07-27", "2026-08-03"), total(&site, "2026-11-09", "2026-11-16"));
     assert!(share(late) > share(early) + 50, "{} {}", share(early), share(late));
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let sums: Vec<PageViewSum> = site.sums(&days).collect();
-    let share_of = |path: &str| share(sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
+    let view_sums: Vec<PageViewSum> = site.view_sums(&days).collect();
+    let share_of =
+        |path: &str| share(view_sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
     assert!(share_of("/api/create-job") > share_of("/quickstart") + 100);
 }
 
@@ -96,7 +97,7 @@ fn the_share_of_ai_grows_and_is_higher_for_references() {
 fn a_few_pages_are_read_often_and_most_pages_hardly_ever() {
     let site = Site::new(7, 1200, now());
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let mut totals: Vec<u64> = site.sums(&days).map(PageViewSum::total).collect();
+    let mut totals: Vec<u64> = site.view_sums(&days).map(PageViewSum::total).collect();
     assert_eq!(totals.iter().max(), totals.first(), "the quickstart leads");
     totals.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = totals.iter().sum();
@@ -110,7 +111,7 @@ fn some_pages_are_new_or_disappear_and_some_rise_or_fall() {
     let site = Site::new(7, 1200, now());
     let month = |from, before| {
         let days = site.days(day(from), day(before), now());
-        site.sums(&days).map(PageViewSum::total).collect::<Vec<_>>()
+        site.view_sums(&days).map(PageViewSum::total).collect::<Vec<_>>()
     };
     let (old, new) = (month("2026-07-24", "2026-08-21"), month("2026-10-23", "2026-11-20"));
     let count = |what: fn(u64, u64) -> bool| old.iter().zip(&new).filter(|&(a, b)| what(*a, *b)).count();

@@ -61,7 +61,7 @@ enum SeedEnding {
 
 /// Creates `count` jobs, oldest first. Their pull requests are numbered from `first_pr`, and every fifth is on GitLab.
 /// `scaled` divides a duration by the simulator's speed.
-pub(super) fn populate(
+pub(super) fn create_initial_jobs(
     seed: u64,
     count: u32,
     first_pr: u32,

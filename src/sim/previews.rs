@@ -64,13 +64,13 @@ impl SimBuild {
         }
         json!({
             "_id": id,
-            "projectId": super::service::PROJECT,
+            "projectId": super::service::PROJECT_ID,
             "createdAt": self.started_at.to_rfc3339(),
             "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + ENDS_AFTER).to_rfc3339()),
             "status": status,
             "summary": summary,
             "logs": logs,
-            "subdomain": super::service::PROJECT,
+            "subdomain": super::service::PROJECT_ID,
             "commit": {
                 "ref": self.branch,
                 "message": "Update docs",

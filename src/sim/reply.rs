@@ -30,11 +30,11 @@ impl Reply {
 
     /// Converts the reply to a response with a Content-Length header.
     pub(super) fn into_response(self) -> Response {
-        self.with_body(Body::from)
+        self.into_response_with_body(Body::from)
     }
 
     /// Converts the reply to a response whose body `send` creates.
-    pub(super) fn with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
+    pub(super) fn into_response_with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
         let mut response = Response::new(send(self.body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// The id of the simulated project.
-pub(super) const PROJECT: &str = "acme-docs";
+pub(super) const PROJECT_ID: &str = "acme-docs";
 
 /// The random stream for the API keys and tokens; see [`SeededRng::new`].
 const KEY_STREAM: u64 = 7 << 32;
@@ -90,7 +90,7 @@ pub(super) struct SimRequest {
     /// The query parameters of page views and other reports; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
     /// Whether a report has a cursor even if there are no more rows, because of a fault.
-    pub(super) should_claim_more: bool,
+    pub(super) should_claim_more_rows: bool,
     pub(super) body: axum::body::Bytes,
 }
 
@@ -260,7 +260,7 @@ impl Service {
             Some(_) => return reject(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
             None => return reject(StatusCode::UNAUTHORIZED, "Missing API key: send Authorization: Bearer <API_KEY>"),
         }
-        if call.operation != Operation::Build && call.project != PROJECT {
+        if call.operation != Operation::Build && call.project != PROJECT_ID {
             return reject(StatusCode::NOT_FOUND, "Project not found");
         }
         let quota = match call.operation {
@@ -303,10 +303,10 @@ impl Service {
 
     fn analytics_reply(&self, kind: AnalyticsKind, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
         let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);
-        let query = call
-            .parameters
-            .as_ref()
-            .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.should_claim_more));
+        let query = call.parameters.as_ref().map_or_else(
+            || Err(Vec::new()),
+            |parameters| RowsQuery::parse(kind, parameters, call.should_claim_more_rows),
+        );
         let query = query.map_err(wrong)?;
         let body = self.with_report_inputs(now, |inputs| self.analytics.response(kind, &query, inputs));
         let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;

@@ -199,7 +199,7 @@ impl Ranking {
         let days = site.days(wanted.from, wanted.exclusive_end, now);
         let mut totals = PageViewSum::default();
         let mut rows = Vec::new();
-        for (sum, index) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
+        for (sum, index) in site.view_sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
             let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             let row = SimViewsRow { index, human: small(sum.human), ai: small(sum.ai) };
             totals.human += u64::from(row.human);

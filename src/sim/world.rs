@@ -5,7 +5,7 @@
 use super::code_host::{HostFault, HostWorld, RateLimit, UserActions};
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
 use super::options::{SimOptions, scaled};
-use super::population::{InitialJobData, populate};
+use super::population::{InitialJobData, create_initial_jobs};
 use super::prompt_directives::{Directives, RunOutcome, merge_blocker, repository_host};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
@@ -53,9 +53,9 @@ pub(super) struct SimWorld {
     jobs: Vec<SimJob>,
     index_by_id: HashMap<String, usize>,
     initial_jobs: Vec<InitialJobData>,
-    created_count: u64,
+    created_job_count: u64,
     run_count: u64,
-    next_pr: u32,
+    next_pr_number: u32,
     received_prompts: Vec<(String, String)>,
     /// What the user did on the code host, by the number of the pull request.
     host_actions: HashMap<u32, UserActions>,
@@ -66,7 +66,7 @@ impl SimWorld {
     pub(super) fn new(options: &SimOptions, now: Time) -> Self {
         let first_pr = 1400;
         let (jobs, seeds): (Vec<SimJob>, Vec<InitialJobData>) =
-            populate(options.seed, options.jobs, first_pr, now, |length| scaled(length, options.speed))
+            create_initial_jobs(options.seed, options.jobs, first_pr, now, |length| scaled(length, options.speed))
                 .into_iter()
                 .unzip();
         let last_pr = jobs.iter().filter_map(|job| job.pull_request).map(|pull_request| pull_request.number).max();
@@ -77,9 +77,9 @@ impl SimWorld {
             jobs,
             index_by_id,
             initial_jobs: seeds,
-            created_count: 0,
+            created_job_count: 0,
             run_count: 0,
-            next_pr: last_pr.unwrap_or(first_pr) + 1,
+            next_pr_number: last_pr.unwrap_or(first_pr) + 1,
             received_prompts: Vec::new(),
             host_actions: HashMap::new(),
         }
@@ -87,8 +87,8 @@ impl SimWorld {
 
     /// Creates a job and starts its first run.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
-        self.created_count += 1;
-        let mut rng = SeededRng::new(self.seed, ID_STREAM_BASE + self.created_count);
+        self.created_job_count += 1;
+        let mut rng = SeededRng::new(self.seed, ID_STREAM_BASE + self.created_job_count);
         let plan = self.plan_run(prompt, false);
         let (run, delay) = self.start_run(plan, now);
         let mut job = SimJob {
@@ -171,8 +171,8 @@ impl SimWorld {
     }
 
     fn open_pull_request(&mut self, from: Time) -> SimPullRequest {
-        let number = self.next_pr;
-        self.next_pr += 1;
+        let number = self.next_pr_number;
+        self.next_pr_number += 1;
         SimPullRequest { number, visible_from: from }
     }
 

@@ -20,7 +20,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Row};
 
 /// The longest time that the server may take to answer one message.
-const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limits on the server: a member whose network is cut while it holds a lock must not block the others for long.
 const SESSION_SETTINGS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s';
@@ -57,7 +57,7 @@ pub struct TeamConnection {
     client: Client,
     address: TeamAddress,
     connection_task: JoinHandle<()>,
-    pub(super) signals: Arc<NotificationReceiver>,
+    pub(super) notification_receiver: Arc<NotificationReceiver>,
 }
 
 impl Drop for TeamConnection {
@@ -74,19 +74,19 @@ impl TeamConnection {
     pub async fn open(address: &TeamAddress, timeout: Duration) -> Result<Self, TeamError> {
         let url = &address.url;
         let unreachable = |why: &str| TeamError::Unreachable { host: url.host(), why: url.clean(why) };
-        let signals = Arc::new(NotificationReceiver::default());
+        let notification_receiver = Arc::new(NotificationReceiver::default());
         let connect = async {
             let (client, connection_task) = if url.uses_tls {
                 let tls = PostgresTls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
                 let (client, connection) =
                     url.config().connect(tls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(run_connection(connection, Arc::clone(&signals))))
+                (client, tokio::spawn(run_connection(connection, Arc::clone(&notification_receiver))))
             } else {
                 let (client, connection) =
                     url.config().connect(NoTls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(run_connection(connection, Arc::clone(&signals))))
+                (client, tokio::spawn(run_connection(connection, Arc::clone(&notification_receiver))))
             };
-            let connection = Self { client, address: address.clone(), connection_task, signals };
+            let connection = Self { client, address: address.clone(), connection_task, notification_receiver };
             connection
                 .client
                 .batch_execute(SESSION_SETTINGS)
@@ -116,7 +116,7 @@ impl TeamConnection {
 
     /// Runs a query with one message to the server.
     pub(super) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, TeamError> {
-        self.with_step_timeout(self.client.query_typed(sql, params)).await
+        self.with_answer_timeout(self.client.query_typed(sql, params)).await
     }
 
     /// Like [`Self::query`], for a query that returns one row. Fails if there is no row.
@@ -126,12 +126,12 @@ impl TeamConnection {
 
     /// Runs statements without parameters.
     pub(super) async fn run_statements(&self, sql: &str) -> Result<(), TeamError> {
-        self.with_step_timeout(self.client.batch_execute(sql)).await
+        self.with_answer_timeout(self.client.batch_execute(sql)).await
     }
 
     /// Runs a query, and returns an error of the server unchanged instead of converting it to a [`TeamError`].
     pub(super) async fn try_query(&self, sql: &str) -> Result<Result<Vec<Row>, tokio_postgres::Error>, TeamError> {
-        self.with_step_timeout(async { Ok(self.client.query_typed(sql, &[]).await) }).await
+        self.with_answer_timeout(async { Ok(self.client.query_typed(sql, &[]).await) }).await
     }
 
     /// Returns the error for a connection that the server has closed.
@@ -139,15 +139,15 @@ impl TeamConnection {
         TeamError::Unreachable { host: self.host(), why: CleanText::line("the connection was closed") }
     }
 
-    /// Sends one message to the server and waits for the answer, for at most [`STEP_TIMEOUT`].
-    async fn with_step_timeout<T>(
+    /// Sends one message to the server and waits for the answer, for at most [`ANSWER_TIMEOUT`].
+    async fn with_answer_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, TeamError> {
-        match tokio::time::timeout(STEP_TIMEOUT, work).await {
+        match tokio::time::timeout(ANSWER_TIMEOUT, work).await {
             Ok(result) => result.map_err(|error| self.to_team_error(&error)),
             Err(_) => {
-                let why = CleanText::line(&format!("no answer within {} s", STEP_TIMEOUT.as_secs()));
+                let why = CleanText::line(&format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()));
                 Err(TeamError::Unreachable { host: self.host(), why })
             }
         }

@@ -32,11 +32,11 @@ pub enum TeamError {
     #[error(
         "The team's database was set up by a newer docdeck (schema {found}, this one supports up to {supported}). Update docdeck to share changes again; until then it works without the team."
     )]
-    Newer { found: i32, supported: i32 },
+    NewerSchema { found: i32, supported: i32 },
     #[error(
         "The team's database was set up by an older docdeck (schema {found}, this one needs {supported}). Ask its administrator to run `docdeck team init`."
     )]
-    Older { found: i32, supported: i32 },
+    OlderSchema { found: i32, supported: i32 },
     #[error(
         "This login belongs to no organization in the database. Ask its administrator to give the login a role: GRANT docdeck_NAME TO LOGIN."
     )]

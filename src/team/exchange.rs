@@ -194,7 +194,7 @@ impl<'a> Exchange<'a> {
         let reports = ReportProgress::default();
         let mut exchange =
             Self { connection, store, scope, member, team, project_id, clock, lease: None, reports, summary };
-        exchange.register().await?;
+        exchange.check_in().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
             exchange.send_batch(&batch).await?;
         }
@@ -209,7 +209,7 @@ impl<'a> Exchange<'a> {
         let connection = self.connection;
         let process: i32 =
             connection.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0).map_err(|_| malformed_row())?;
-        connection.signals.subscribe(self.project_id, process);
+        connection.notification_receiver.subscribe(self.project_id, process);
         match connection.run_statements(&format!("LISTEN {}", channel(&self.team.organization))).await {
             // Some servers speak the protocol but have no notifications. Then the regular queries find the changes.
             Err(TeamError::Refused { .. }) => Ok(()),
@@ -223,7 +223,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn register(&mut self) -> Result<UnreceivedData, TeamError> {
+    pub async fn check_in(&mut self) -> Result<UnreceivedData, TeamError> {
         let requested_at = Utc::now();
         // A row that another member is deleting or replacing is skipped, so that no member waits for another one.
         let sql = "WITH expired_reports AS (
@@ -317,10 +317,10 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_requests(&self, requests: &[(Quota, String, Time)]) -> Result<(), TeamError> {
+    pub async fn add_unbooked_requests(&self, requests: &[(Quota, String, Time)]) -> Result<(), TeamError> {
         for (quota, booking_id, at) in requests {
             let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, quota: *quota };
-            self.connection.report_request(limit, booking_id, self.clock.to_team_time(*at)).await?;
+            self.connection.add_unbooked_request(limit, booking_id, self.clock.to_team_time(*at)).await?;
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ pub struct TeamLedgerUsage {
     /// When the oldest request stops counting; `None` if no request counts.
     pub resets_at: Option<Time>,
     /// The wait after a 429 that a member received; `None` if there is none.
-    pub blocked: Option<RateLimitWait>,
+    pub rate_limit_wait: Option<RateLimitWait>,
 }
 
 /// How much longer the service refuses requests after a 429. This is a duration and not a point in time, so that
@@ -89,7 +89,7 @@ pub async fn report_unbooked_requests(
     for request in &requests {
         let limit = TeamLimit { organization: &team.organization, scope, quota: request.quota };
         let at = request.at.checked_sub_signed(offset).unwrap_or(request.at);
-        connection.report_request(limit, &request.booking_id, clock.to_team_time(at)).await?;
+        connection.add_unbooked_request(limit, &request.booking_id, clock.to_team_time(at)).await?;
     }
     Ok(store.delete_reported_requests(&requests).await?)
 }
@@ -164,7 +164,12 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_request(&self, limit: TeamLimit<'_>, booking_id: &str, at: Time) -> Result<(), TeamError> {
+    pub async fn add_unbooked_request(
+        &self,
+        limit: TeamLimit<'_>,
+        booking_id: &str,
+        at: Time,
+    ) -> Result<(), TeamError> {
         self.add_request_slots(limit).await?;
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, oldest AS (
@@ -247,14 +252,15 @@ impl TeamConnection {
         ];
         let rows = self.query(&sql, &params).await?;
         let count = |quota: Quota| {
-            let mut count = TeamLedgerUsage { quota, used: 0, resets_at: None, blocked: None };
+            let mut count = TeamLedgerUsage { quota, used: 0, resets_at: None, rate_limit_wait: None };
             for row in &rows {
                 if read_text(row, 0)? != quota.store_name() || read_text(row, 1)? != quota.limit_owner_id(scope) {
                     continue;
                 }
                 if let Some(remaining) = row.try_get(4).map_err(|_| malformed_row())? {
                     let is_estimate = row.try_get(5).map_err(|_| malformed_row())?;
-                    count.blocked = Some(RateLimitWait { remaining: TimeDelta::milliseconds(remaining), is_estimate });
+                    count.rate_limit_wait =
+                        Some(RateLimitWait { remaining: TimeDelta::milliseconds(remaining), is_estimate });
                 } else {
                     count.used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
                     let oldest = time_from_millis(read_number(row, 3)?)?;

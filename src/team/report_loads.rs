@@ -9,7 +9,7 @@ use crate::store::TeamMembership;
 use tokio_postgres::types::Type;
 
 /// After this time, in milliseconds, a load of another member no longer counts.
-const MAX_LOAD_AGE: i64 = 60_000;
+const MAX_LOAD_AGE_MILLIS: i64 = 60_000;
 
 impl TeamConnection {
     /// Records that this member begins to load the report. Returns `false` and records nothing if another member has
@@ -44,7 +44,7 @@ impl TeamConnection {
             (&from, Type::TEXT),
             (&to, Type::TEXT),
             (&team.member_id, Type::TEXT),
-            (&MAX_LOAD_AGE, Type::INT8),
+            (&MAX_LOAD_AGE_MILLIS, Type::INT8),
         ];
         Ok(read_number(&self.query_one(sql, &params).await?, 0)? > 0)
     }

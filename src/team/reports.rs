@@ -30,11 +30,11 @@ pub(super) struct ReportProgress {
     /// Whether all headers were read.
     has_all_headers: bool,
     /// The reports that this computer lacks, the newest first.
-    wanted: VecDeque<ReportHeader>,
-    /// The received parts of the first report in `wanted`.
+    wanted_reports: VecDeque<ReportHeader>,
+    /// The received parts of the first report in `wanted_reports`.
     parts: Vec<String>,
     /// The reports that were stored and that [`Exchange::take_received_reports`] has not returned yet.
-    received: Vec<ReportKey>,
+    received_keys: Vec<ReportKey>,
 }
 
 /// The version of a report in the database.
@@ -67,7 +67,7 @@ impl Exchange<'_> {
 
     /// Returns the reports that were received since the last call.
     pub fn take_received_reports(&mut self) -> Vec<ReportKey> {
-        std::mem::take(&mut self.reports.received)
+        std::mem::take(&mut self.reports.received_keys)
     }
 
     /// Does the next step of receiving the reports that other members have loaded: receives headers, or parts of a
@@ -79,7 +79,7 @@ impl Exchange<'_> {
         let Some((cursor, batch)) = self.reports.receive_target.clone() else {
             return self.find_receive_target().await;
         };
-        if !self.reports.wanted.is_empty() {
+        if !self.reports.wanted_reports.is_empty() {
             self.receive_wanted_reports(now).await?;
         } else if !self.reports.has_all_headers {
             self.receive_headers(now).await?;
@@ -88,8 +88,8 @@ impl Exchange<'_> {
             // interruption.
             self.store.set_team_report_cursor(self.scope, cursor, batch.clone()).await?;
             (self.team.report_cursor, self.team.report_batch) = (cursor, Some(batch));
-            let received = std::mem::take(&mut self.reports.received);
-            self.reports = ReportProgress { received, ..ReportProgress::default() };
+            let received_keys = std::mem::take(&mut self.reports.received_keys);
+            self.reports = ReportProgress { received_keys, ..ReportProgress::default() };
             // The next step looks for new reports, because their notifications may have arrived during an earlier
             // step.
         }
@@ -142,20 +142,20 @@ impl Exchange<'_> {
         }
         self.reports.has_all_headers = i64::try_from(rows.len()).is_ok_and(|rows| rows < HEADERS_PER_PAGE);
         if !headers.is_empty() {
-            self.reports.wanted = self.store.wanted_team_reports(self.scope, headers, rules).await?.into();
+            self.reports.wanted_reports = self.store.wanted_team_reports(self.scope, headers, rules).await?.into();
         }
         Ok(())
     }
 
-    /// Stores the reports at the start of `wanted` that have no parts. If there are none, receives the next parts of
-    /// the first wanted report, and stores the report once it has all parts.
+    /// Stores the reports at the start of `wanted_reports` that have no parts. If there are none, receives the next
+    /// parts of the first wanted report, and stores the report once it has all parts.
     async fn receive_wanted_reports(&mut self, now: Time) -> Result<(), TeamError> {
         let mut complete = Vec::new();
-        while self.reports.wanted.front().is_some_and(|header| header.parts == 0) {
-            complete.extend(self.reports.wanted.pop_front().map(|header| (header, Vec::new())));
+        while self.reports.wanted_reports.front().is_some_and(|header| header.parts == 0) {
+            complete.extend(self.reports.wanted_reports.pop_front().map(|header| (header, Vec::new())));
         }
         if complete.is_empty()
-            && let Some(header) = self.reports.wanted.front().cloned()
+            && let Some(header) = self.reports.wanted_reports.front().cloned()
         {
             let parts = self.receive_parts(&header).await?;
             let has_no_more_parts = parts.is_empty();
@@ -163,7 +163,7 @@ impl Exchange<'_> {
             if self.reports.parts.len() < header.parts && !has_no_more_parts {
                 return Ok(());
             }
-            self.reports.wanted.pop_front();
+            self.reports.wanted_reports.pop_front();
             let parts = std::mem::take(&mut self.reports.parts);
             if parts.len() < header.parts && self.is_replaced(&header).await? {
                 // The newer version has a higher change number, so it is received later.
@@ -180,7 +180,7 @@ impl Exchange<'_> {
             match merged {
                 ReportMergeResult::New => {
                     self.summary.received_reports += 1;
-                    self.reports.received.push(key);
+                    self.reports.received_keys.push(key);
                 }
                 ReportMergeResult::Skipped => {}
                 ReportMergeResult::Unreadable => self.summary.unreadable += 1,
@@ -258,7 +258,7 @@ impl Exchange<'_> {
                 self.connection.run_statements("ROLLBACK").await?;
             } else {
                 self.write_headers(&written).await?;
-                self.empty_old_parts(latest - MAX_REPORT_AGE).await?;
+                self.clear_old_parts(latest - MAX_REPORT_AGE).await?;
                 self.connection.run_statements("COMMIT").await?;
                 self.summary.sent_reports += written.len();
                 finished.extend(written.iter().map(|(report, _)| *report));
@@ -351,7 +351,7 @@ impl Exchange<'_> {
 
     /// Empties the parts of reports that are too old to be received. Doesn't delete these parts, since members may
     /// delete only expired texts of readers. The caller must have locked the project.
-    async fn empty_old_parts(&self, before: Time) -> Result<(), TeamError> {
+    async fn clear_old_parts(&self, before: Time) -> Result<(), TeamError> {
         // A part that is just being uploaded has a later version, so it is not emptied.
         let sql = "WITH old AS (
                  UPDATE docdeck.report SET parts = 0 WHERE project = $1 AND parts > 0 AND as_of < $2

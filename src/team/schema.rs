@@ -15,7 +15,7 @@ const MIGRATIONS: [&str; 6] = [
 ];
 
 /// The number of the advisory lock that lets only one migration run at a time.
-const MIGRATION_LOCK: i64 = 0x646f_6364_6563_6b00;
+const MIGRATION_LOCK_ID: i64 = 0x646f_6364_6563_6b00;
 
 /// Returns the schema version that this docdeck needs.
 pub fn supported_version() -> i32 {
@@ -74,7 +74,7 @@ INSERT INTO docdeck.organization (name, role) VALUES ('{name}', '{role}') ON CON
 
 /// Returns the statements that [`set_up_schema`] would run in an empty database, for an administrator.
 pub fn setup_sql_for_administrator(organization: &OrganizationName) -> String {
-    format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK});\n\n{}COMMIT;\n", setup_sql(organization, 0))
+    format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK_ID});\n\n{}COMMIT;\n", setup_sql(organization, 0))
 }
 
 /// Creates or updates the schema and adds the organization, in one transaction. Several administrators may do this at
@@ -88,13 +88,13 @@ pub async fn set_up_schema(connection: &TeamConnection, organization: &Organizat
     let timeouts = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
     connection.run_statements("BEGIN").await?;
     connection.run_statements(timeouts).await?;
-    connection.run_statements(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")).await?;
+    connection.run_statements(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK_ID})")).await?;
     let exists =
         "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'docdeck' AND tablename = 'schema_version')";
     let exists: bool = connection.query_one(exists, &[]).await?.try_get(0).map_err(|_| malformed_row())?;
     let found = if exists { read_version(connection).await? } else { 0 };
     if found > supported_version() {
-        return Err(TeamError::Newer { found, supported: supported_version() });
+        return Err(TeamError::NewerSchema { found, supported: supported_version() });
     }
     connection.run_statements(&setup_sql(organization, found)).await?;
     connection.run_statements("COMMIT").await?;
@@ -119,8 +119,8 @@ pub(super) async fn check_version(connection: &TeamConnection) -> Result<(), Tea
     let missing = || TeamError::NoSchema { host: connection.host() };
     match connection.try_query(sql).await? {
         Ok(rows) => match rows.first().map(|row| row.try_get(0)) {
-            Some(Ok(found)) if found > supported => Err(TeamError::Newer { found, supported }),
-            Some(Ok(found)) if found < supported => Err(TeamError::Older { found, supported }),
+            Some(Ok(found)) if found > supported => Err(TeamError::NewerSchema { found, supported }),
+            Some(Ok(found)) if found < supported => Err(TeamError::OlderSchema { found, supported }),
             Some(Ok(_)) => Ok(()),
             Some(Err(_)) => Err(malformed_row()),
             None => Err(missing()),

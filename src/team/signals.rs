@@ -123,7 +123,7 @@ impl super::connection::TeamConnection {
     /// # Errors
     /// The connection is lost.
     pub async fn next_notifications(&self) -> Result<TeamNotifications, TeamError> {
-        self.signals.next().await.ok_or_else(|| self.closed_error())
+        self.notification_receiver.next().await.ok_or_else(|| self.closed_error())
     }
 }
 

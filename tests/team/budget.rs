@@ -114,7 +114,7 @@ async fn a_booking_whose_answer_is_lost_counts_once() {
             }
             // The request goes out by the local ledger, and is reported later.
             for _ in 0..2 {
-                direct.report_request(limit(&scope), "lost", now()).await.expect("reported");
+                direct.add_unbooked_request(limit(&scope), "lost", now()).await.expect("reported");
             }
             assert_eq!(used(&server), "1", "{cut:?} {at}");
         }
@@ -131,12 +131,12 @@ async fn requests_that_were_sent_offline_are_reported_even_beyond_the_limit() {
     }
     for n in 0..10 {
         let at = now() - TimeDelta::minutes(20) + TimeDelta::seconds(n);
-        connection.report_request(limit(&scope), &format!("r{n}"), at).await.expect("reported");
+        connection.add_unbooked_request(limit(&scope), &format!("r{n}"), at).await.expect("reported");
     }
     assert_eq!(used(&server), "100", "the latest requests are known");
     assert!(!connection.book(limit(&scope), "more").await.expect("asked"));
     // A wrong clock of a member blocks nothing for longer than an hour.
-    connection.report_request(limit(&scope), "future", now() + TimeDelta::days(9)).await.expect("reported");
+    connection.add_unbooked_request(limit(&scope), "future", now() + TimeDelta::days(9)).await.expect("reported");
     let shift = booking_window().num_milliseconds() + 60_000;
     server.sql(&format!("UPDATE docdeck.request_slot SET used_at = used_at - {shift}"));
     assert!(connection.book(limit(&scope), "more").await.expect("asked"));
@@ -150,7 +150,7 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
     let [ana, bob] = <[TeamConnection; 2]>::try_from(connections(&server, 2).await).expect("two");
     let blocked = async |quota| {
         let counts = bob.ledger_usage("docs", &scope).await.expect("read");
-        counts.into_iter().find(|count| count.quota == quota).and_then(|count| count.blocked)
+        counts.into_iter().find(|count| count.quota == quota).and_then(|count| count.rate_limit_wait)
     };
     let share = async |minutes, is_estimate| {
         let blocked = RateLimitWait { remaining: TimeDelta::minutes(minutes), is_estimate };

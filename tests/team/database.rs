@@ -63,7 +63,7 @@ async fn another_version_of_the_schema_is_refused_with_what_to_do() {
     let connection = connect(&server.url("admin")).await.expect("connected");
     server.sql(&format!("UPDATE docdeck.schema_version SET version = {}", team::supported_version() + 1));
     let error = team::set_up_schema(&connection, &organization("docs")).await.expect_err("refused");
-    assert!(matches!(error, TeamError::Newer { .. }), "{error}");
+    assert!(matches!(error, TeamError::NewerSchema { .. }), "{error}");
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn the_first_schema_is_updated_and_keeps_its_data() {
          INSERT INTO docdeck.project (organization, base_url, project) VALUES ('docs', 'https://docs.example', 'p')",
     );
     let older = TeamConnection::open_checked(&address(&server.url("ana")), TIMEOUT).await.expect_err("older");
-    assert!(matches!(older, TeamError::Older { .. }), "{older}");
+    assert!(matches!(older, TeamError::OlderSchema { .. }), "{older}");
     let connection = connect(&server.url("admin")).await.expect("connected");
     assert_eq!(team::set_up_schema(&connection, &organization("docs")).await.expect("updated"), 1);
     let ana = Member::join(&server, "ana", "p").await;

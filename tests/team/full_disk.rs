@@ -136,7 +136,7 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
     assert!(error.is_temporary() && !exchange.has_lease(), "{error}");
     server.disk().free();
     for _ in 0..2 {
-        exchange.report_requests(&unbooked).await.expect("reported");
+        exchange.add_unbooked_requests(&unbooked).await.expect("reported");
     }
     let counts = exchange.ledger_usage().await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (31, 30));

@@ -47,7 +47,7 @@ pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
     if !Store::exists(folder) {
         return skipped("no database to repair");
     }
-    if !RunningInstances::find(folder, scope).instances.is_empty() {
+    if !RunningInstances::find(folder, scope).instance_names.is_empty() {
         return problem("not done: another docdeck uses the database", "quit it, then run this again");
     }
     match Store::repair(folder, Utc::now()).await {
@@ -140,8 +140,8 @@ pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
 
 pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.data_folder_path()?;
-    let RunningInstances { instances, has_poller, has_dispatcher } = &facts.running_instances;
-    let processes: Vec<&str> = instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
+    let RunningInstances { instance_names, has_poller, has_dispatcher } = &facts.running_instances;
+    let processes: Vec<&str> = instance_names.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     if processes.is_empty() {
         return ok("no other docdeck is running");
     }

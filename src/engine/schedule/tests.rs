@@ -40,7 +40,7 @@ fn keys(jobs: &[JobKey]) -> Vec<i64> {
 fn the_complete_budget_is_used_if_no_job_is_on_screen() {
     let mut scheduler = Scheduler::new(4, 100);
     (0..4).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
-    let in_flight = scheduler.take_due(at(0));
+    let in_flight = scheduler.take_due_jobs(at(0));
     (4..10).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
     assert_eq!((in_flight.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
     in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Responded, at(700)));
@@ -59,10 +59,10 @@ fn pauses_vary_by_up_to_a_tenth() {
         row.local.started_at = at(-7_200_000);
         scheduler.update(&row, at(0), at(0));
     }
-    assert!(scheduler.take_due(at(59_999)).is_empty());
-    let early = scheduler.take_due(at(63_000)).len();
+    assert!(scheduler.take_due_jobs(at(59_999)).is_empty());
+    let early = scheduler.take_due_jobs(at(63_000)).len();
     assert!((50..150).contains(&early), "{early}");
-    assert_eq!(early + scheduler.take_due(at(66_000)).len(), 200);
+    assert_eq!(early + scheduler.take_due_jobs(at(66_000)).len(), 200);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_wall_clock_set_back_does_not_stop_polling() {
     let mut scheduler = Scheduler::new(60, 8);
     // According to the wall clock, the job's last check is in the future.
     scheduler.update(&active_job(1, at(3_600_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.take_due(at(66_000))), [1]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(66_000))), [1]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
 fn a_job_with_an_unusable_response_is_checked_again_after_a_slow_pause() {
     let mut scheduler = Scheduler::new(60, 8);
     scheduler.update(&active_job(1, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Responded, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
     assert!((at(55_000)..=at(67_000)).contains(&next));
@@ -99,7 +99,7 @@ fn the_probe_after_two_failures_of_a_job_is_another_job() {
     let mut scheduler = Scheduler::new(60, 1);
     scheduler.update(&active_job(1, at(-90_000)), at(0), at(0));
     scheduler.update(&active_job(2, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.take_probe(), Some(JobKey(1)));
     scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(2100));
@@ -111,7 +111,10 @@ fn a_probe_waits_until_the_budget_permits_a_request() {
     let mut scheduler = Scheduler::new(2, 2);
     (1..=2).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
     assert_eq!(scheduler.next_probe(at(0)), at(0));
-    scheduler.take_due(at(0)).into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Failed, at(100)));
+    scheduler
+        .take_due_jobs(at(0))
+        .into_iter()
+        .for_each(|key| scheduler.finish_request(key, RequestEnd::Failed, at(100)));
     assert_eq!(scheduler.next_probe(at(100)), at(60_100));
 }
 
@@ -119,9 +122,9 @@ fn a_probe_waits_until_the_budget_permits_a_request() {
 fn a_postponed_request_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1);
     scheduler.update(&active_job(1, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Postponed, at(100));
-    assert_eq!(keys(&scheduler.take_due(at(100))), [1]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(100))), [1]);
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn a_finished_job_is_removed() {
     (row.remote.status, row.local.finished_at) = (Some(Status::Failed), Some(at(0)));
     scheduler.update(&row, at(0), at(0));
     assert!(scheduler.is_empty());
-    assert_eq!((scheduler.take_due(at(0)), scheduler.next_wake(at(0))), (vec![], None));
+    assert_eq!((scheduler.take_due_jobs(at(0)), scheduler.next_wake(at(0))), (vec![], None));
 }
 
 #[test]
@@ -140,16 +143,16 @@ fn overdue_jobs_are_spread_in_their_order_when_polling_resumes() {
     let mut scheduler = Scheduler::new(60, 60);
     (0..30).for_each(|key| scheduler.update(&old_job(key, at(-100_000 - key)), at(0), at(0)));
     scheduler.resume(at(0));
-    assert!(scheduler.take_due(at(0)).len() < 3);
+    assert!(scheduler.take_due_jobs(at(0)).len() < 3);
     let mut order = Vec::new();
-    (1..=30).for_each(|step| order.extend(keys(&scheduler.take_due(at(step * 100)))));
+    (1..=30).for_each(|step| order.extend(keys(&scheduler.take_due_jobs(at(step * 100)))));
     assert!(order.is_sorted_by(|a, b| a > b) && order.len() >= 27, "{order:?}");
 }
 
 #[test]
 fn the_job_that_has_been_due_for_longest_is_next() {
     let mut scheduler = scheduler_with(60, 2, &[(1, -70_000), (2, -90_000), (3, -80_000)]);
-    assert_eq!(keys(&scheduler.take_due(at(0))), [2, 3]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(0))), [2, 3]);
     assert_eq!(scheduler.next_wake(at(0)), None, "both slots are taken");
 }
 
@@ -157,7 +160,7 @@ fn the_job_that_has_been_due_for_longest_is_next() {
 fn a_job_on_screen_comes_before_jobs_that_have_been_due_for_longer() {
     let mut scheduler = scheduler_with(60, 1, &[(1, -90_000), (2, -80_000), (3, -70_000)]);
     scheduler.set_on_screen([JobKey(3)]);
-    assert_eq!(keys(&scheduler.take_due(at(0))), [3]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(0))), [3]);
 }
 
 #[test]
@@ -165,13 +168,13 @@ fn a_quarter_of_the_budget_is_only_for_the_jobs_on_screen() {
     let jobs: Vec<(i64, i64)> = (0..200).map(|key| (key, -90_000 - key)).collect();
     let mut scheduler = scheduler_with(60, 1000, &jobs);
     scheduler.set_on_screen([JobKey(500)]);
-    assert_eq!(scheduler.take_due(at(0)).len(), 45);
+    assert_eq!(scheduler.take_due_jobs(at(0)).len(), 45);
     scheduler.update(&old_job(500, at(-70_000)), at(1), at(1));
-    assert_eq!(keys(&scheduler.take_due(at(1))), [500]);
+    assert_eq!(keys(&scheduler.take_due_jobs(at(1))), [500]);
     // The other three quarters go to the jobs that have been due for longer, on screen or not.
     scheduler.set_on_screen((500..600).map(JobKey));
     (501..600).for_each(|key| scheduler.update(&old_job(key, at(-70_000)), at(2), at(2)));
-    assert_eq!(scheduler.take_due(at(2)).len(), 14);
+    assert_eq!(scheduler.take_due_jobs(at(2)).len(), 14);
 }
 
 #[test]
@@ -184,11 +187,11 @@ fn a_job_that_fails_alone_waits_for_the_others() {
     assert_eq!(scheduler.take_probe(), Some(JobKey(2)));
     scheduler.finish_request(JobKey(2), RequestEnd::Responded, at(6000));
     scheduler.resume(at(6000));
-    assert_eq!(scheduler.take_due(at(50_000)), []);
+    assert_eq!(scheduler.take_due_jobs(at(50_000)), []);
     // The other job may be due as well by then, in random order.
-    let mut due = keys(&scheduler.take_due(at(68_000)));
+    let mut due = keys(&scheduler.take_due_jobs(at(68_000)));
     due.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Responded, at(69_000)));
-    due.extend(keys(&scheduler.take_due(at(75_000))));
+    due.extend(keys(&scheduler.take_due_jobs(at(75_000))));
     assert!(due.contains(&1), "{due:?}");
 }
 
@@ -202,9 +205,9 @@ fn after_an_outage_all_jobs_that_failed_are_checked_soon() {
     assert_eq!(scheduler.take_probe(), Some(JobKey(3)));
     scheduler.finish_request(JobKey(3), RequestEnd::Responded, at(30_000));
     scheduler.resume(at(30_000));
-    let first = keys(&scheduler.take_due(at(33_000)));
+    let first = keys(&scheduler.take_due_jobs(at(33_000)));
     first.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Responded, at(33_000)));
-    let mut checked = [first, keys(&scheduler.take_due(at(33_000)))].concat();
+    let mut checked = [first, keys(&scheduler.take_due_jobs(at(33_000)))].concat();
     checked.sort_unstable();
     assert_eq!(checked, [1, 2]);
 }
@@ -212,7 +215,7 @@ fn after_an_outage_all_jobs_that_failed_are_checked_soon() {
 #[test]
 fn a_job_outside_the_schedule_can_be_the_probe() {
     let mut scheduler = Scheduler::new(60, 8);
-    scheduler.add_due(JobKey(1), at(0));
+    scheduler.add_due_job(JobKey(1), at(0));
     assert_eq!(scheduler.take_probe(), Some(JobKey(1)));
     assert_eq!(scheduler.next_wake(at(0)), None, "it is in flight");
 }
@@ -238,7 +241,7 @@ fn simulate(jobs: i64, jobs_on_screen: i64, per_minute: u32, in_flight: usize) -
     let mut checks = Vec::new();
     while now < at(600_000) {
         let due: HashMap<JobKey, Time> = scheduler.jobs.iter().map(|(key, job)| (*key, job.due)).collect();
-        for key in scheduler.take_due(now) {
+        for key in scheduler.take_due_jobs(now) {
             let response = now + TimeDelta::milliseconds(100) + random_up_to(TimeDelta::seconds(1));
             let check = StatusCheck { key: key.0, due: due[&key], start: now, response };
             in_flight.insert((response, key.0), check);
@@ -359,13 +362,13 @@ proptest! {
                 }
                 Step::SetOnScreen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
                 Step::Refresh => {
-                    scheduler.count_unscheduled(now);
+                    scheduler.count_unscheduled_request(now);
                     ends.push(now);
                 }
                 Step::Resume => scheduler.resume(now),
                 Step::Probe => in_flight.extend(scheduler.take_probe()),
             }
-            let due_jobs = scheduler.take_due(now);
+            let due_jobs = scheduler.take_due_jobs(now);
             prop_assert!(due_jobs.iter().all(|key| !in_flight.contains(key)));
             in_flight.extend(&due_jobs);
             let in_minute = in_flight.len() + ends.iter().filter(|at| **at + TOKEN_RETURN_DELAY > now).count();
@@ -377,7 +380,7 @@ proptest! {
         }
         in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Responded, now));
         if let Some(wake) = scheduler.next_wake(now) {
-            prop_assert!(!scheduler.take_due(wake).is_empty());
+            prop_assert!(!scheduler.take_due_jobs(wake).is_empty());
         }
     }
 }

@@ -162,8 +162,8 @@ impl EngineState {
     /// the remaining time of a wait. Sharing it takes time, so the same wait may seem to end a little later. Therefore
     /// a wait that ends at most a second after the known wait is ignored.
     async fn store_shared_rate_limits(&self, counts: &[TeamLedgerUsage]) {
-        for TeamLedgerUsage { quota, blocked, .. } in counts {
-            let Some(RateLimitWait { remaining, is_estimate }) = *blocked else { continue };
+        for TeamLedgerUsage { quota, rate_limit_wait, .. } in counts {
+            let Some(RateLimitWait { remaining, is_estimate }) = *rate_limit_wait else { continue };
             let now = self.clock.now();
             let wait = Wait { until: now + remaining, is_estimate };
             let known = self.store.budget(&self.scope, *quota, now).await.ok().and_then(|budget| budget.blocked);

@@ -27,7 +27,7 @@ const SEND_DELAY: Duration = Duration::from_millis(50);
 const STATEMENTS_PER_SEND: f64 = 7.0;
 /// How many statements per second are allowed on average. If changes never stop, they are therefore sent only every few
 /// seconds.
-const STATEMENTS_PER_SECOND: f64 = 2.0;
+const ALLOWED_STATEMENTS_PER_SECOND: f64 = 2.0;
 /// How many statements are allowed at once: 60 sends, enough to send a change of each of 50 active jobs immediately.
 const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
 /// How often the session queries the database for changes without a notification.
@@ -41,7 +41,7 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
 const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// After the lease of another member has expired, this instance waits 50 to 150% of this time, at random, before it
 /// tries to take the lease.
-const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
+const MEAN_TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// How long to wait after an error that only an administrator or the user can resolve.
 const LONG_BACKOFF: Duration = Duration::from_secs(600);
@@ -157,10 +157,10 @@ struct SendRateLimiter {
 impl SendRateLimiter {
     /// Counts one send, and returns how long to wait before it.
     fn reserve_send(&mut self, now: Instant) -> Duration {
-        let earned = now.saturating_duration_since(self.credit_at).as_secs_f64() * STATEMENTS_PER_SECOND;
+        let earned = now.saturating_duration_since(self.credit_at).as_secs_f64() * ALLOWED_STATEMENTS_PER_SECOND;
         self.credit = (self.credit + earned).min(MAX_STATEMENTS_AT_ONCE) - STATEMENTS_PER_SEND;
         self.credit_at = now;
-        SEND_DELAY + Duration::from_secs_f64((-self.credit).max(0.0) / STATEMENTS_PER_SECOND)
+        SEND_DELAY + Duration::from_secs_f64((-self.credit).max(0.0) / ALLOWED_STATEMENTS_PER_SECOND)
     }
 }
 
@@ -250,7 +250,7 @@ impl ConnectedSession<'_> {
                 () = std::future::ready(()), if self.reports.is_pending() => self.exchange_next_reports().await?,
                 () = tokio::time::sleep_until(next_regular_query) => {
                     next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
-                    let receivable = self.exchange.register().await?;
+                    let receivable = self.exchange.check_in().await?;
                     if receivable.has_changes {
                         self.receive_changes().await?;
                     }
@@ -319,7 +319,7 @@ impl ConnectedSession<'_> {
 
     /// Takes or renews the team's polling lease while there are jobs to poll, otherwise releases it.
     async fn take_or_release_lease(&mut self) -> Result<(), TeamError> {
-        if !self.inner.team.has_jobs.load(Ordering::Relaxed) {
+        if !self.inner.team.has_jobs_to_poll.load(Ordering::Relaxed) {
             self.lease_due = None;
             if self.exchange.has_lease() {
                 self.exchange.release_lease().await?;
@@ -342,7 +342,7 @@ impl ConnectedSession<'_> {
                 self.inner.set_poll_permission(PollPermission::Until(now + usable_time, wall + usable_time));
             }
             Some(time) => {
-                self.lease_due = Some(Instant::now() + time + TAKEOVER_DELAY.mul_f64(0.5 + fastrand::f64()));
+                self.lease_due = Some(Instant::now() + time + MEAN_TAKEOVER_DELAY.mul_f64(0.5 + fastrand::f64()));
                 self.inner.set_poll_permission(PollPermission::Denied);
             }
         }
@@ -360,7 +360,7 @@ impl ConnectedSession<'_> {
         let local = unreported
             .iter()
             .map(|request| (request.quota, request.booking_id.clone(), clock.service_to_local(request.at)));
-        self.exchange.report_requests(&local.collect::<Vec<_>>()).await?;
+        self.exchange.add_unbooked_requests(&local.collect::<Vec<_>>()).await?;
         self.inner.store.delete_reported_requests(&unreported).await?;
         self.read_counts().await
     }
@@ -401,7 +401,7 @@ impl EngineState {
 
     fn set_poll_permission(&self, permission: PollPermission) {
         let was_polling_allowed = self.team.may_poll();
-        *lock(&self.team.polling) = permission;
+        *lock(&self.team.poll_permission) = permission;
         if self.team.may_poll() != was_polling_allowed {
             self.send_to_poller(PollerMessage::LeaseChanged);
         }
@@ -422,13 +422,16 @@ mod tests {
             now += rate_limiter.reserve_send(now);
             sends += 1.0;
         }
-        assert!(sends * STATEMENTS_PER_SEND <= 600.0 * STATEMENTS_PER_SECOND + MAX_STATEMENTS_AT_ONCE, "{sends}");
+        assert!(
+            sends * STATEMENTS_PER_SEND <= 600.0 * ALLOWED_STATEMENTS_PER_SECOND + MAX_STATEMENTS_AT_ONCE,
+            "{sends}"
+        );
         assert_eq!(rate_limiter.reserve_send(now + Duration::from_secs(300)), SEND_DELAY);
     }
 
     #[test]
     fn another_member_tries_to_take_a_lease_over_within_15_seconds_after_its_last_renewal() {
-        assert!(LEASE_DURATION + TAKEOVER_DELAY.mul_f64(1.5) < Duration::from_secs(14));
+        assert!(LEASE_DURATION + MEAN_TAKEOVER_DELAY.mul_f64(1.5) < Duration::from_secs(14));
         assert!(RENEWAL_INTERVAL * 2 < LEASE_DURATION.saturating_sub(LEASE_MARGIN));
     }
 

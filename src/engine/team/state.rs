@@ -32,9 +32,9 @@ pub(in crate::engine) struct TeamState {
     /// Whether the task that exchanges changes has a connection.
     pub(super) is_connected: watch::Sender<bool>,
     pub(super) status: Mutex<TeamStatus>,
-    pub(super) polling: Mutex<PollPermission>,
+    pub(super) poll_permission: Mutex<PollPermission>,
     /// Whether there are jobs to poll, so that the lease is needed.
-    pub(super) has_jobs: AtomicBool,
+    pub(super) has_jobs_to_poll: AtomicBool,
     /// How many requests of the hourly limits the team has used, as last read.
     pub(super) counts: Mutex<HashMap<Quota, TeamUsage>>,
     /// The limits that the team has used up, each with the end of the wait and the time at which the database was
@@ -76,8 +76,8 @@ impl TeamState {
             wake: Notify::new(),
             is_connected: watch::Sender::new(false),
             status: Mutex::default(),
-            polling: Mutex::new(if is_used { PollPermission::Denied } else { PollPermission::Unrestricted }),
-            has_jobs: AtomicBool::new(false),
+            poll_permission: Mutex::new(if is_used { PollPermission::Denied } else { PollPermission::Unrestricted }),
+            has_jobs_to_poll: AtomicBool::new(false),
             counts: Mutex::default(),
             used_up_limits: Mutex::default(),
             must_read_counts: AtomicBool::new(false),
@@ -98,7 +98,7 @@ impl TeamState {
 
     /// Whether this instance may poll the jobs now.
     pub(in crate::engine) fn may_poll(&self) -> bool {
-        match *lock(&self.polling) {
+        match *lock(&self.poll_permission) {
             PollPermission::Unrestricted => true,
             PollPermission::Denied => false,
             PollPermission::Until(instant, time) => Instant::now() < instant && Utc::now() < time,
@@ -106,8 +106,8 @@ impl TeamState {
     }
 
     /// Sets whether there are jobs to poll.
-    pub(in crate::engine) fn set_has_jobs(&self, has_jobs: bool) {
-        if self.has_jobs.swap(has_jobs, Ordering::Relaxed) != has_jobs {
+    pub(in crate::engine) fn set_has_jobs_to_poll(&self, has_jobs_to_poll: bool) {
+        if self.has_jobs_to_poll.swap(has_jobs_to_poll, Ordering::Relaxed) != has_jobs_to_poll {
             self.wake();
         }
     }

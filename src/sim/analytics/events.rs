@@ -75,7 +75,7 @@ impl ReaderEvent {
 
 /// How often events of one kind happen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rates {
+pub(super) struct EventRates {
     /// The random stream of these events, which makes them independent of events of other kinds.
     pub(super) stream: u64,
     /// The number of events per million human views on pages without a problem.
@@ -86,9 +86,9 @@ pub(super) struct Rates {
 
 impl ReportInputs<'_> {
     /// Returns all events of a range, newest first.
-    pub(super) fn events(&self, range: SimRange, rates: Rates) -> Vec<ReaderEvent> {
+    pub(super) fn events(&self, range: SimRange, rates: EventRates) -> Vec<ReaderEvent> {
         let days = self.site.complete_days(range.from, range.exclusive_end, self.now);
-        let scale = self.site.scale();
+        let size_factor = self.site.size_factor();
         let mut events = Vec::new();
         for (index, page) in self.site.pages() {
             let (has_problem, merged_at) = (has_problem(page), self.merges.merged_at(page));
@@ -101,7 +101,7 @@ impl ReportInputs<'_> {
                 let is_annoying = has_problem && merged_at.is_none_or(|at| at > midnight);
                 let rate = if is_annoying { rates.problem_page_rate } else { rates.normal_page_rate };
                 let noise = mix(page.seed() ^ mix(rates.stream ^ day.number()));
-                for n in 0..(human * rate * scale + noise % 1_000_000) / 1_000_000 {
+                for n in 0..(human * rate * size_factor + noise % 1_000_000) / 1_000_000 {
                     let noise = mix(noise ^ (n + 1));
                     let at = midnight + TimeDelta::seconds(i64::try_from(noise % 86_400).unwrap_or(0));
                     let is_fixed = merged_at.is_some_and(|merged| merged <= at);

@@ -1,6 +1,6 @@
 //! What readers wrote about pages, as a list and counted by page.
 
-use super::events::{Mood, Rates, ReaderEvent, ReportInputs};
+use super::events::{EventRates, Mood, ReaderEvent, ReportInputs};
 use super::parameters::{FeedbackFilter, SimRange};
 use super::texts::{AGENT_REPORTS, CODE_EXAMPLES, CODE_REPORTS, CONTACTS, CodeExample, PRAISE, complaints};
 use super::topics::{SiteSection, SiteTopic};
@@ -9,7 +9,7 @@ use crate::sim::rng::mix;
 use chrono::TimeDelta;
 use std::collections::HashMap;
 
-const RATES: Rates = Rates { stream: 0xfeed, normal_page_rate: 430, problem_page_rate: 2_100 };
+const RATES: EventRates = EventRates { stream: 0xfeed, normal_page_rate: 430, problem_page_rate: 2_100 };
 
 /// One piece of feedback without its texts. [`FeedbackEntry::text`] creates these when they are needed.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +130,7 @@ impl FeedbackEntry {
         let language = topic.example_language.map_or("bash", |(language, _)| language);
         let example = CODE_EXAMPLES.iter().find(|example| example.language == language);
         FeedbackText {
-            comment: (!comment.is_empty()).then(|| topic.fill(comment)),
+            comment: (!comment.is_empty()).then(|| topic.fill_placeholders(comment)),
             contact: has_contact.then(|| self.event.choose(7, &CONTACTS)),
             code: example.filter(|_| self.source == "code_snippet"),
         }

@@ -36,39 +36,39 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use visitors::SimVisitors;
 
 /// The text of a response with status 400 to a cursor that the service did not send.
-const BAD_CURSOR: &str = "cursor is not valid";
+const INVALID_CURSOR_MESSAGE: &str = "cursor is not valid";
 
 /// Computes the responses of the reports, and keeps the last computed list of each report. A client that loads all rows
 /// of a report within the same minute gets every response from the same list.
 #[derive(Debug, Default)]
 pub(super) struct SimAnalytics {
     texts: OnceLock<SearchTexts>,
-    visitors: LatestReport<SimVisitors>,
-    searches: LatestReport<Vec<SimSearch>>,
-    feedback: LatestReport<Vec<FeedbackEntry>>,
-    questions: LatestReport<Vec<AskedQuestion>>,
+    visitors: ReportCache<SimVisitors>,
+    searches: ReportCache<Vec<SimSearch>>,
+    feedback: ReportCache<Vec<FeedbackEntry>>,
+    questions: ReportCache<Vec<AskedQuestion>>,
 }
 
 /// The last computed value of a report, which is reused for the same range, minute and merges.
 #[derive(Debug)]
-struct LatestReport<T>(Mutex<Option<Computed<T>>>);
+struct ReportCache<T>(Mutex<Option<ComputedValue<T>>>);
 
 /// A value, with the range, the time and the merges for which it was computed.
 #[derive(Debug)]
-struct Computed<T> {
+struct ComputedValue<T> {
     range: SimRange,
     now: Time,
     merges: FirstMerges,
     value: Arc<T>,
 }
 
-impl<T> Default for LatestReport<T> {
+impl<T> Default for ReportCache<T> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<T> LatestReport<T> {
+impl<T> ReportCache<T> {
     fn get_or_compute(&self, inputs: ReportInputs<'_>, range: SimRange, compute: impl FnOnce() -> T) -> Arc<T> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last.as_ref()
@@ -79,7 +79,7 @@ impl<T> LatestReport<T> {
         }
         let value = Arc::new(compute());
         let merges = inputs.merges.clone();
-        *last = Some(Computed { range, now: inputs.now, merges, value: Arc::clone(&value) });
+        *last = Some(ComputedValue { range, now: inputs.now, merges, value: Arc::clone(&value) });
         value
     }
 }
@@ -96,7 +96,7 @@ impl SimAnalytics {
             AnalyticsKind::Visitors => Ok(self.visitors_body(query, inputs)),
             AnalyticsKind::Searches => self.searches_body(query, inputs),
             AnalyticsKind::Feedback => self.feedback_body(query, inputs),
-            AnalyticsKind::FeedbackByPage => Ok(self.by_page_body(query, inputs)),
+            AnalyticsKind::FeedbackByPage => Ok(self.feedback_by_page_body(query, inputs)),
             AnalyticsKind::Questions => self.questions_body(query, inputs),
         }
     }
@@ -121,7 +121,7 @@ impl SimAnalytics {
 
     fn searches(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<Vec<SimSearch>> {
         let texts = self.texts.get_or_init(|| SearchTexts::new(inputs.site));
-        self.searches.get_or_compute(inputs, range, || texts.in_range(inputs, range))
+        self.searches.get_or_compute(inputs, range, || texts.searches_in_range(inputs, range))
     }
 
     fn feedback(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<Vec<FeedbackEntry>> {
@@ -147,7 +147,8 @@ impl SimAnalytics {
     /// The cursor contains the minute of the first response, so that all responses come from the same list.
     fn searches_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Searches);
-        let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
+        let position =
+            query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(INVALID_CURSOR_MESSAGE));
         let minute = u64::try_from(inputs.now.timestamp()).unwrap_or(0);
         let [minute, offset] = position.transpose()?.unwrap_or([minute, 0]);
         let at = i64::try_from(minute).ok().and_then(|seconds| Time::from_timestamp(seconds, 0));
@@ -155,7 +156,7 @@ impl SimAnalytics {
         let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
         let rows = searches.iter().skip(skipped).take(query.limit).map(|search| search_row(search, inputs.site));
         let end = skipped.saturating_add(query.limit);
-        let has_more = query.should_claim_more || searches.len() > end;
+        let has_more = query.should_claim_more_rows || searches.len() > end;
         let next = has_more.then(|| cursors::encode(number, [minute, u64::try_from(end).unwrap_or(u64::MAX)]));
         let total: u64 = searches.iter().map(|search| search.hits).sum();
         Ok(json!({ "searches": rows.collect::<Vec<_>>(), "totalSearches": total, "nextCursor": next }))
@@ -164,7 +165,8 @@ impl SimAnalytics {
     /// The cursor is the position of the last row, so that new rows don't move the next response.
     fn feedback_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Feedback);
-        let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
+        let position =
+            query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(INVALID_CURSOR_MESSAGE));
         let after = position.transpose()?;
         let entries = self.feedback(query.range, inputs);
         let mut rest = entries
@@ -173,14 +175,14 @@ impl SimAnalytics {
             .skip_while(|entry| after.is_some_and(|after| entry.position() >= after))
             .peekable();
         let page: Vec<&FeedbackEntry> = rest.by_ref().take(query.limit).collect();
-        let has_more = query.should_claim_more || rest.peek().is_some();
+        let has_more = query.should_claim_more_rows || rest.peek().is_some();
         let last = page.last().map(|entry| entry.position()).or(after).unwrap_or_default();
         let next = has_more.then(|| cursors::encode(number, last));
         let rows: Vec<Value> = page.into_iter().map(|entry| feedback_row(entry, inputs)).collect();
         Ok(json!({ "feedback": rows, "nextCursor": next, "hasMore": has_more }))
     }
 
-    fn by_page_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Value {
+    fn feedback_by_page_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Value {
         let entries = self.feedback(query.range, inputs);
         let pages = feedback::count_by_page(entries.iter().filter(|entry| query.filter.accepts(entry)), inputs);
         let rows = pages.iter().take(query.limit).map(|(page, votes)| {
@@ -193,8 +195,8 @@ impl SimAnalytics {
     /// The cursor is the id of the last row.
     fn questions_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let after = query.cursor.as_deref();
-        if after.is_some_and(|after| !questions::is_id(after)) {
-            return Err(BAD_CURSOR);
+        if after.is_some_and(|after| !questions::is_question_id(after)) {
+            return Err(INVALID_CURSOR_MESSAGE);
         }
         let asked_questions = self.questions(query.range, inputs);
         let is_before =
@@ -202,7 +204,7 @@ impl SimAnalytics {
         let start = asked_questions.partition_point(is_before);
         let rest = asked_questions.get(start..).unwrap_or_default();
         let page = rest.get(..query.limit.min(rest.len())).unwrap_or_default();
-        let has_more = query.should_claim_more || rest.len() > page.len();
+        let has_more = query.should_claim_more_rows || rest.len() > page.len();
         let last = page.last().map(AskedQuestion::id).or_else(|| after.map(str::to_owned));
         let rows: Vec<Value> = page.iter().map(|asked_question| question_row(asked_question, inputs.site)).collect();
         Ok(json!({ "conversations": rows, "nextCursor": last.filter(|_| has_more), "hasMore": has_more }))
@@ -210,7 +212,7 @@ impl SimAnalytics {
 }
 
 fn search_row(search: &SimSearch, site: &Site) -> Value {
-    let rate = f64::from(search.click_share) / 10_000.0;
+    let rate = f64::from(search.clicks_per_ten_thousand) / 10_000.0;
     json!({ "searchQuery": search.text, "hits": search.hits, "ctr": rate,
             "topClickedPage": search.page.map(|page| site.path(page)), "lastSearchedAt": json_time(search.last_search_at) })
 }

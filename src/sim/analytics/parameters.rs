@@ -7,8 +7,8 @@ use crate::sim::views::{Parameters, error_details, parse_number};
 use chrono::{Datelike, NaiveDate};
 
 /// Where readers give feedback, in the service's words.
-pub(super) const SOURCES: [&str; 4] = ["code_snippet", "contextual", "agent", "thumbs_only"];
-const STATUSES: [&str; 4] = ["pending", "in_progress", "resolved", "dismissed"];
+pub(super) const FEEDBACK_SOURCES: [&str; 4] = ["code_snippet", "contextual", "agent", "thumbs_only"];
+const FEEDBACK_STATUSES: [&str; 4] = ["pending", "in_progress", "resolved", "dismissed"];
 
 /// A range from the day `from` up to, but not including, the day `exclusive_end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(in crate::sim) struct RowsQuery {
     pub(super) cursor: Option<String>,
     pub(super) filter: FeedbackFilter,
     /// Whether the response contains a cursor even if there are no more rows.
-    pub(super) should_claim_more: bool,
+    pub(super) should_claim_more_rows: bool,
 }
 
 impl RowsQuery {
@@ -44,7 +44,7 @@ impl RowsQuery {
     pub(in crate::sim) fn parse(
         kind: AnalyticsKind,
         parameters: &Parameters,
-        should_claim_more: bool,
+        should_claim_more_rows: bool,
     ) -> Result<Self, Vec<DetailBody>> {
         let has_cursor = !matches!(kind, AnalyticsKind::Visitors | AnalyticsKind::FeedbackByPage);
         let has_filter = matches!(kind, AnalyticsKind::Feedback | AnalyticsKind::FeedbackByPage);
@@ -55,8 +55,8 @@ impl RowsQuery {
             AnalyticsKind::Visitors => parse_number("offset", parameters.offset.as_deref(), 0, 0, u32::MAX),
             _ => Ok(0),
         };
-        let source = parse_word("source", filtered(&parameters.source), &SOURCES);
-        let status = parse_word("status", filtered(&parameters.status), &STATUSES);
+        let source = parse_word("source", filtered(&parameters.source), &FEEDBACK_SOURCES);
+        let status = parse_word("status", filtered(&parameters.status), &FEEDBACK_STATUSES);
         match (dates, limit, offset, source, status) {
             (Ok((from, exclusive_end)), Ok(limit), Ok(offset), Ok(source), Ok(status)) => Ok(Self {
                 range: SimRange { from, exclusive_end },
@@ -64,7 +64,7 @@ impl RowsQuery {
                 offset,
                 cursor: parameters.cursor.clone().filter(|_| has_cursor),
                 filter: FeedbackFilter { source, status },
-                should_claim_more,
+                should_claim_more_rows,
             }),
             (dates, limit, offset, source, status) => {
                 let others = [limit.err(), offset.err(), source.err(), status.err()];
@@ -83,8 +83,8 @@ impl RowsQuery {
             number(AnalyticsKind::ALL.iter().position(|known| *known == kind)),
             day(self.range.from),
             day(self.range.exclusive_end),
-            position(&SOURCES, self.filter.source),
-            position(&STATUSES, self.filter.status),
+            position(&FEEDBACK_SOURCES, self.filter.source),
+            position(&FEEDBACK_STATUSES, self.filter.status),
         ];
         parts.into_iter().fold(0, |number, part| mix(number ^ part))
     }

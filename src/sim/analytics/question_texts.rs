@@ -13,7 +13,7 @@ pub(super) struct QuestionText {
 }
 
 /// Returns the questions that readers of a section ask; never empty.
-pub(super) fn questions(section: SiteSection) -> &'static [QuestionText] {
+pub(super) fn questions_of_section(section: SiteSection) -> &'static [QuestionText] {
     match section {
         SiteSection::Api => &API_QUESTIONS,
         SiteSection::Sdk => &SDK_QUESTIONS,
@@ -217,7 +217,7 @@ pub(super) const NO_ANSWERS: [&str; 3] = [
 ];
 
 /// What the assistant asks before it can answer.
-pub(super) const CLARIFICATIONS: [&str; 3] = [
+pub(super) const CLARIFYING_QUESTIONS: [&str; 3] = [
     "Do you mean {topic} on the hosted site or on a self-hosted one?",
     "Which language do you use? I can show an example for {language} and others.",
     "Do you see an error message? If so, please paste it.",

@@ -1,8 +1,8 @@
 //! The questions that readers asked the assistant, and the conversations that they belong to.
 
-use super::events::{Mood, Rates, ReaderEvent, ReportInputs};
+use super::events::{EventRates, Mood, ReaderEvent, ReportInputs};
 use super::parameters::SimRange;
-use super::question_texts::{self, CLARIFICATIONS, NO_ANSWERS, QuestionText};
+use super::question_texts::{self, CLARIFYING_QUESTIONS, NO_ANSWERS, QuestionText};
 use super::topics::{SiteSection, SiteTopic};
 use crate::model::Time;
 use crate::sim::jobs::{new_id, time_of_id};
@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cmp::Reverse;
 
-const RATES: Rates = Rates { stream: 0xa55, normal_page_rate: 420, problem_page_rate: 2_000 };
+const RATES: EventRates = EventRates { stream: 0xa55, normal_page_rate: 420, problem_page_rate: 2_000 };
 /// The web address of the simulated site.
 const SITE_URL: &str = "https://docs.acme.dev";
 /// The characters that are encoded in the path of a web address.
@@ -72,7 +72,7 @@ pub(super) fn find_question(inputs: ReportInputs<'_>, id: &str) -> Option<AskedQ
 }
 
 /// Whether the text has the form of an id.
-pub(super) fn is_id(text: &str) -> bool {
+pub(super) fn is_question_id(text: &str) -> bool {
     time_of_id(text).is_some()
 }
 
@@ -102,9 +102,9 @@ impl AskedQuestion {
 
     fn question(&self, section: SiteSection) -> &'static QuestionText {
         const NONE: QuestionText = QuestionText { query: "", answer: "", category: "" };
-        let questions = question_texts::questions(section);
-        let index = self.event.pick(2, u64::try_from(questions.len()).unwrap_or(1));
-        usize::try_from(index).ok().and_then(|index| questions.get(index)).unwrap_or(&NONE)
+        let questions_of_section = question_texts::questions_of_section(section);
+        let index = self.event.pick(2, u64::try_from(questions_of_section.len()).unwrap_or(1));
+        usize::try_from(index).ok().and_then(|index| questions_of_section.get(index)).unwrap_or(&NONE)
     }
 
     /// Creates the texts.
@@ -115,21 +115,21 @@ impl AskedQuestion {
         let response = match self.outcome {
             QuestionOutcome::Answered => question.answer,
             QuestionOutcome::Unanswered => self.event.choose(3, &NO_ANSWERS),
-            QuestionOutcome::Clarifying => self.event.choose(3, &CLARIFICATIONS),
+            QuestionOutcome::Clarifying => self.event.choose(3, &CLARIFYING_QUESTIONS),
         };
         let mut sources = Vec::new();
         if self.outcome != QuestionOutcome::Clarifying {
-            sources.push((topic.fill("{Topic}"), web_address(path)));
+            sources.push((topic.fill_placeholders("{Topic}"), web_address(path)));
         }
         if self.outcome == QuestionOutcome::Answered && self.event.pick(4, 2) == 0 {
             let other = site.path(u32::try_from(self.event.pick(5, 12)).unwrap_or(0));
             if other != path {
-                sources.push((SiteTopic::from_path(other).fill("{Topic}"), web_address(other)));
+                sources.push((SiteTopic::from_path(other).fill_placeholders("{Topic}"), web_address(other)));
             }
         }
         AskedQuestionText {
-            query: topic.fill(question.query),
-            response: topic.fill(response),
+            query: topic.fill_placeholders(question.query),
+            response: topic.fill_placeholders(response),
             sources,
             category: (self.event.pick(6, 100) >= 15).then_some(question.category),
             // Some questions have no page. A question with the outcome `Clarifying` has no sources, so its page is
@@ -146,7 +146,7 @@ impl AskedQuestion {
         if self.outcome == QuestionOutcome::Clarifying {
             let topic = SiteTopic::from_path(site.path(self.event.page));
             contents.push(("user", "The hosted one. There is no error message.".to_owned()));
-            contents.push(("assistant", topic.fill(self.question(topic.section).answer)));
+            contents.push(("assistant", topic.fill_placeholders(self.question(topic.section).answer)));
         }
         let messages = contents.into_iter().zip(0_i64..).map(|((role, content), n)| {
             let at = self.event.at + TimeDelta::seconds(n * 9);

@@ -71,7 +71,7 @@ impl sealed::SealedRow for Search {
         let rows = searches.iter().map(|search| Self {
             query: CleanText::line(&search.text),
             hits: count(search.hits),
-            click_rate: Count::from_f64(f64::from(search.click_share) / 10_000.0).unwrap_or_default(),
+            click_rate: Count::from_f64(f64::from(search.clicks_per_ten_thousand) / 10_000.0).unwrap_or_default(),
             top_page: search.page.map(|page| CleanText::line(inputs.site.path(page))),
             last_searched_at: Some(search.last_search_at),
         });

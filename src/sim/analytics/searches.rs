@@ -30,7 +30,7 @@ const SEARCH_TEXTS_WITHOUT_PAGE: [&str; 16] = [
     "latex",
 ];
 /// The approximate number of pages that readers search for, on a site with the default number of pages.
-const SEARCHED_PAGES: u64 = 48;
+const SEARCHED_PAGE_COUNT: u64 = 48;
 
 /// A text that readers search for.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct SearchText {
     /// in ten thousand days.
     rate: u64,
     /// The share of searches after which the page is clicked, in thousandths.
-    click_share: u64,
+    clicks_per_thousand: u64,
 }
 
 /// All texts that readers of a site search for.
@@ -56,7 +56,7 @@ pub(super) struct SimSearch {
     pub(super) text: String,
     pub(super) hits: u64,
     /// The share of searches after which a result was clicked, in ten-thousandths.
-    pub(super) click_share: u32,
+    pub(super) clicks_per_ten_thousand: u32,
     /// The index of the page that was clicked most often; `None` if nobody clicked.
     pub(super) page: Option<u32>,
     pub(super) last_search_at: Time,
@@ -66,35 +66,41 @@ impl SearchTexts {
     pub(super) fn new(site: &Site) -> Self {
         let mut known = HashSet::new();
         let mut texts = Vec::new();
-        let wanted = SEARCHED_PAGES * site.scale();
+        let wanted = SEARCHED_PAGE_COUNT * site.size_factor();
         let searched = site.pages().filter(|(index, page)| is_searched(*index, page, wanted, site));
         for (index, page) in searched {
-            let names = SiteTopic::from_path(page.path()).searches(page.seed());
+            let names = SiteTopic::from_path(page.path()).search_texts(page.seed());
             for (text, n) in names.into_iter().zip(0_u64..) {
                 let seed = mix(page.seed() ^ mix(n ^ 0x5ea_7c4));
                 let rate = if n == 0 { 6 + seed % 7 } else { 2 + seed % 3 };
                 let leads_nowhere = seed % 1000 < if has_problem(page) { 420 } else { 90 };
-                let click_share = if leads_nowhere { 0 } else { 280 + (seed >> 12) % 560 };
+                let clicks_per_thousand = if leads_nowhere { 0 } else { 280 + (seed >> 12) % 560 };
                 if known.insert(text.clone()) {
-                    texts.push(SearchText { text, page: Some(index), seed, rate, click_share });
+                    texts.push(SearchText { text, page: Some(index), seed, rate, clicks_per_thousand });
                 }
             }
         }
         let unknown = SEARCH_TEXTS_WITHOUT_PAGE.iter().zip(1_u64..).map(|(text, n)| {
             let seed = mix(n ^ 0x0dd);
-            SearchText { text: (*text).to_owned(), page: None, seed, rate: 4_000 + seed % 26_000, click_share: 0 }
+            SearchText {
+                text: (*text).to_owned(),
+                page: None,
+                seed,
+                rate: 4_000 + seed % 26_000,
+                clicks_per_thousand: 0,
+            }
         });
         texts.extend(unknown);
         Self(texts)
     }
 
     /// Returns the searches of a range, most frequent first.
-    pub(super) fn in_range(&self, inputs: ReportInputs<'_>, range: SimRange) -> Vec<SimSearch> {
+    pub(super) fn searches_in_range(&self, inputs: ReportInputs<'_>, range: SimRange) -> Vec<SimSearch> {
         let days = inputs.site.complete_days(range.from, range.exclusive_end, inputs.now);
         let arrived = inputs.site.days(range.from, range.exclusive_end, inputs.now);
         let days: Vec<(Day, Day)> = days.into_iter().zip(arrived).collect();
         let mut found: Vec<SimSearch> =
-            self.0.iter().filter_map(|text| text.in_days(&days, inputs.site, inputs.now)).collect();
+            self.0.iter().filter_map(|text| text.searches_on_days(&days, inputs.site, inputs.now)).collect();
         found.sort_unstable_by(|a, b| b.hits.cmp(&a.hits).then_with(|| a.text.cmp(&b.text)));
         found
     }
@@ -103,7 +109,7 @@ impl SearchTexts {
 impl SearchText {
     /// Returns the searches for this text on these days, or `None` if there are none. Each day is given twice: with
     /// all views that it will have, and with the views that have arrived so far.
-    fn in_days(&self, days: &[(Day, Day)], site: &Site, now: Time) -> Option<SimSearch> {
+    fn searches_on_days(&self, days: &[(Day, Day)], site: &Site, now: Time) -> Option<SimSearch> {
         let page = self.page.and_then(|index| site.page(index));
         let (mut hits, mut last) = (0, None);
         for (day, arrived) in days {
@@ -122,10 +128,10 @@ impl SearchText {
         let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
         let second = i64::try_from((noise >> 30) % 86_400).unwrap_or(0);
         let last_search_at = (midnight + TimeDelta::seconds(second)).min(now);
-        let clicks = hits * self.click_share / 1_000;
-        let click_share = u32::try_from(clicks * 10_000 / hits.max(1)).unwrap_or(0);
-        let page = self.page.filter(|_| click_share > 0);
-        Some(SimSearch { text: self.text.clone(), hits, click_share, page, last_search_at })
+        let clicks = hits * self.clicks_per_thousand / 1_000;
+        let clicks_per_ten_thousand = u32::try_from(clicks * 10_000 / hits.max(1)).unwrap_or(0);
+        let page = self.page.filter(|_| clicks_per_ten_thousand > 0);
+        Some(SimSearch { text: self.text.clone(), hits, clicks_per_ten_thousand, page, last_search_at })
     }
 }
 

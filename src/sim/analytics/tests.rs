@@ -46,7 +46,7 @@ impl TestWorld {
         &self,
         now: Time,
         kind: AnalyticsKind,
-        should_claim_more: bool,
+        should_claim_more_rows: bool,
         change: impl FnOnce(&mut Parameters),
     ) -> Result<Value, &'static str> {
         let mut parameters = Parameters {
@@ -55,7 +55,7 @@ impl TestWorld {
             ..Parameters::default()
         };
         change(&mut parameters);
-        let query = RowsQuery::parse(kind, &parameters, should_claim_more).expect("valid parameters");
+        let query = RowsQuery::parse(kind, &parameters, should_claim_more_rows).expect("valid parameters");
         self.analytics.response(kind, &query, self.inputs(now))
     }
 
@@ -168,7 +168,7 @@ fn only_cursors_of_the_same_list_are_accepted() {
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let with = |cursor: &str| world.ask(kind, |parameters| parameters.cursor = Some(cursor.to_owned()));
         for wrong in ["", "x", "00000000000000000000000000x", "AAAAAAAAAAA=", "01m86w344ry1mw2crf3te1sdxq"] {
-            assert_eq!(with(wrong).err(), Some(BAD_CURSOR), "{kind:?} {wrong}");
+            assert_eq!(with(wrong).err(), Some(INVALID_CURSOR_MESSAGE), "{kind:?} {wrong}");
         }
     }
     let next = |change: fn(&mut Parameters)| {
@@ -185,7 +185,7 @@ fn only_cursors_of_the_same_list_are_accepted() {
     let other_list = world.ask(AnalyticsKind::Feedback, |parameters| {
         (parameters.cursor, parameters.status) = (Some(cursor.clone()), Some("pending".to_owned()));
     });
-    assert_eq!(other_list.err(), Some(BAD_CURSOR));
+    assert_eq!(other_list.err(), Some(INVALID_CURSOR_MESSAGE));
     assert_ne!(cursor, next(|parameters| parameters.status = Some("pending".to_owned())));
 }
 
@@ -207,7 +207,7 @@ fn filters_select_feedback_and_the_counts_by_page_match_the_list() {
     let world = TestWorld::new(7, 600, Vec::new());
     let all = world.rows::<Feedback>().rows;
     let mut filtered = 0;
-    for source in parameters::SOURCES {
+    for source in parameters::FEEDBACK_SOURCES {
         let filter = |parameters: &mut Parameters| {
             (parameters.source, parameters.limit) = (Some(source.to_owned()), Some("100".to_owned()));
         };

@@ -5,7 +5,7 @@ use crate::model::text::sentence_case;
 use crate::sim::rng::mix;
 
 /// The languages of examples, as they occur in paths and in sentences.
-const LANGUAGES: [(&str, &str); 8] = [
+const PROGRAMMING_LANGUAGES: [(&str, &str); 8] = [
     ("python", "Python"),
     ("typescript", "TypeScript"),
     ("go", "Go"),
@@ -74,7 +74,7 @@ impl SiteTopic {
             Some(&("guides" | "concepts")) => SiteSection::Guide,
             _ => SiteSection::Other,
         };
-        let language_of = |segment: &&str| LANGUAGES.into_iter().find(|(word, _)| word == segment);
+        let language_of = |segment: &&str| PROGRAMMING_LANGUAGES.into_iter().find(|(word, _)| word == segment);
         let language = segments.iter().find_map(language_of);
         let is_name = |segment: &&&str| {
             segment.len() <= MAX_NAME_BYTES
@@ -100,7 +100,7 @@ impl SiteTopic {
     }
 
     /// Returns what readers type to find the page, most frequent first. All words of the first text occur in the path.
-    pub(super) fn searches(&self, seed: u64) -> Vec<String> {
+    pub(super) fn search_texts(&self, seed: u64) -> Vec<String> {
         let words = self.words.to_lowercase();
         let first = match self.example_language {
             Some((language, _)) if self.section == SiteSection::Guide => format!("{words} {language}"),
@@ -119,7 +119,7 @@ impl SiteTopic {
     }
 
     /// Fills in the placeholders of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
-    pub(super) fn fill(&self, text: &str) -> String {
+    pub(super) fn fill_placeholders(&self, text: &str) -> String {
         let language = self.example_language.map_or("Python", |(_, name)| name);
         let filled = text.replace("{topic}", &self.name).replace("{Topic}", &sentence_case(&self.name));
         filled.replace("{language}", language)
@@ -132,7 +132,11 @@ fn is_common_integration_page(segment: &str, section: SiteSection) -> bool {
 }
 
 fn spelling(word: &str) -> &str {
-    SPELLINGS.iter().chain(&LANGUAGES).find(|(known, _)| *known == word).map_or(word, |(_, spelled)| spelled)
+    SPELLINGS
+        .iter()
+        .chain(&PROGRAMMING_LANGUAGES)
+        .find(|(known, _)| *known == word)
+        .map_or(word, |(_, spelled)| spelled)
 }
 
 #[cfg(test)]
@@ -165,7 +169,7 @@ mod tests {
     #[test]
     fn the_words_of_the_first_search_occur_in_the_path() {
         for path in ["/guides/audit-log/go", "/sdks/rust", "/sdks/rust/api-key", "/integrations/jira/setup", "/faq"] {
-            let search = SiteTopic::from_path(path).searches(7).remove(0);
+            let search = SiteTopic::from_path(path).search_texts(7).remove(0);
             assert!(search.split(' ').all(|word| path.contains(word)), "{path}: {search}");
         }
     }
@@ -173,6 +177,9 @@ mod tests {
     #[test]
     fn placeholders_are_filled_in() {
         let topic = SiteTopic::from_path("/guides/custom-domains");
-        assert_eq!(topic.fill("{Topic} in {language}: {topic}"), "Custom domains in Python: custom domains");
+        assert_eq!(
+            topic.fill_placeholders("{Topic} in {language}: {topic}"),
+            "Custom domains in Python: custom domains"
+        );
     }
 }

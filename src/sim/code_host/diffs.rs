@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-const CHANGES: &str = include_str!("../../../assets/demo/changes.txt");
+const EXAMPLE_CHANGES: &str = include_str!("../../../assets/demo/changes.txt");
 /// Added to the number of a pull request to get the random stream for its changes.
 const CHANGES_STREAM: u64 = 12 << 32;
 /// The maximum number of files in a diff. The REST API refuses a larger diff.
@@ -38,7 +38,7 @@ pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<Chang
     let mut files: Vec<ChangedFile> =
         pages.iter().take(count).map(|page| ChangedFile::for_page(page, &mut rng)).collect();
     if rng.chance(300) {
-        files.push(ChangedFile::new("docs.json".to_owned(), "modified", &[(14, section("docs.json"))]));
+        files.push(ChangedFile::new("docs.json".to_owned(), "modified", &[(14, first_example_under("docs.json"))]));
     }
     files
 }
@@ -46,7 +46,7 @@ pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<Chang
 impl ChangedFile {
     fn for_page(page: &str, rng: &mut SeededRng) -> Self {
         let path = format!("{}.mdx", page.trim_matches('/'));
-        let mut examples: Vec<&str> = sections("page").collect();
+        let mut examples: Vec<&str> = examples_under("page").collect();
         rng.shuffle(&mut examples);
         if rng.chance(120) {
             let text: String = examples.iter().take(2).copied().collect();
@@ -57,7 +57,7 @@ impl ChangedFile {
         let mut hunks = Vec::new();
         let mut line = 1;
         if rng.chance(400) {
-            hunks.push((line, section("start")));
+            hunks.push((line, first_example_under("start")));
         }
         let count = usize::try_from(rng.between(1, 3)).unwrap_or(1);
         for example in examples.iter().take(count) {
@@ -94,7 +94,7 @@ impl ChangedFile {
 }
 
 /// Returns the numbers of added and removed lines, and of files.
-pub(super) fn totals(files: &[ChangedFile]) -> [u32; 3] {
+pub(super) fn count_lines_and_files(files: &[ChangedFile]) -> [u32; 3] {
     let sum = |of: fn(&ChangedFile) -> u32| files.iter().map(of).sum();
     [sum(|file| file.additions), sum(|file| file.deletions), u32::try_from(files.len()).unwrap_or(u32::MAX)]
 }
@@ -127,22 +127,22 @@ pub(super) fn page_of_files(files: &[ChangedFile], page: usize, per_page: usize)
     files.iter().skip(page.saturating_sub(1) * per_page).take(per_page).map(ChangedFile::json).collect()
 }
 
-fn section(name: &str) -> &'static str {
-    sections(name).next().unwrap_or_default()
+fn first_example_under(name: &str) -> &'static str {
+    examples_under(name).next().unwrap_or_default()
 }
 
 /// Returns the examples under each occurrence of this heading, without the heading.
-fn sections(name: &str) -> impl Iterator<Item = &'static str> {
-    let examples = CHANGES.split_inclusive('\n').scan(0, |at, line| {
+fn examples_under(name: &str) -> impl Iterator<Item = &'static str> {
+    let examples = EXAMPLE_CHANGES.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
         *at += line.len();
         Some((start, line))
     });
     let heads: Vec<(usize, &str)> = examples.filter(|(_, line)| line.starts_with("# ")).collect();
-    let ends = heads.iter().skip(1).map(|(at, _)| *at).chain([CHANGES.len()]).collect::<Vec<_>>();
+    let ends = heads.iter().skip(1).map(|(at, _)| *at).chain([EXAMPLE_CHANGES.len()]).collect::<Vec<_>>();
     let wanted = format!("# {name}\n");
     let found = heads.into_iter().zip(ends).filter(move |((_, line), _)| *line == wanted);
-    found.filter_map(|((at, line), end)| CHANGES.get(at + line.len()..end))
+    found.filter_map(|((at, line), end)| EXAMPLE_CHANGES.get(at + line.len()..end))
 }
 
 /// Returns the line without its sign.
@@ -160,7 +160,7 @@ mod tests {
         for number in 1400..1440 {
             let files = changed_files(7, number, false);
             let diff = Diff::parse(unified_diff(&files));
-            let [additions, deletions, count] = totals(&files).map(u64::from);
+            let [additions, deletions, count] = count_lines_and_files(&files).map(u64::from);
             assert_eq!(
                 (diff.added_and_removed_lines(), diff.files.len() as u64),
                 ((additions, deletions), count),

@@ -40,7 +40,7 @@ fn author(login: &str) -> Value {
 
 impl HostPullRequest {
     fn state_node(&self) -> Value {
-        let [additions, deletions, files] = diffs::totals(&self.files);
+        let [additions, deletions, files] = diffs::count_lines_and_files(&self.files);
         let state = match self.state {
             HostPullRequestState::Open => "OPEN",
             HostPullRequestState::Closed => "CLOSED",
@@ -57,7 +57,7 @@ impl HostPullRequest {
             "isDraft": self.is_draft, "merged": self.merged_at().is_some(), "mergedAt": self.merged_at().map(json_time),
             "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
             "changedFiles": files, "mergeable": mergeable, "mergeStateStatus": self.merge_state(),
-            "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": self.is_queued(),
+            "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": self.is_in_merge_queue(),
         })
     }
 
@@ -227,7 +227,7 @@ impl HostWorld<'_> {
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
         let is_id_query = query.contains("number url id }");
         if query == "query { rateLimit { cost remaining resetAt } }" {
-            return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit() } }));
+            return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit_node() } }));
         }
         if !query.contains("fragment Part on PullRequest") || !query.contains("rateLimit") {
             let error = json!({ "message": "Expected the fragment Part on PullRequest" });
@@ -259,13 +259,13 @@ impl HostWorld<'_> {
             }
             n += 1;
         }
-        data.insert("rateLimit".to_owned(), self.rate_limit());
+        data.insert("rateLimit".to_owned(), self.rate_limit_node());
         let response =
             if errors.is_empty() { json!({ "data": data }) } else { json!({ "data": data, "errors": errors }) };
         Reply::json(StatusCode::OK, &response)
     }
 
-    fn rate_limit(&self) -> Value {
+    fn rate_limit_node(&self) -> Value {
         self.rate_limit.map_or(
             Value::Null,
             |limit| json!({ "cost": limit.cost, "remaining": limit.remaining, "resetAt": json_time(limit.resets_at) }),
@@ -353,7 +353,7 @@ impl HostWorld<'_> {
             }
             ("PUT", "merge") if allows(&["sha", "merge_method"]) => {
                 let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
-                let is_blocked = found.is_behind() || found.is_queued();
+                let is_blocked = found.is_behind() || found.is_in_merge_queue();
                 let is_in_order = !found.is_draft && found.has_conflicts == Some(false);
                 let is_mergeable = found.state == HostPullRequestState::Open && is_in_order && !is_blocked;
                 if !is_mergeable || !is_allowed {
@@ -364,7 +364,7 @@ impl HostWorld<'_> {
                     return Err(head_changed);
                 }
                 if self.fault == Some(HostFault::MovedBeforeMerge) {
-                    actions.pushes += 1;
+                    actions.push_count += 1;
                     return Ok((error_reply(head_changed.0, head_changed.1), actions));
                 }
                 actions.merged_at = Some(self.now);

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The maximum number of requests per minute with a token.
-const REQUESTS_PER_MINUTE: u64 = 2000;
+const MAX_REQUESTS_PER_MINUTE: u64 = 2000;
 /// The maximum number of entries on a page.
 const MAX_PER_PAGE: usize = 100;
 /// The maximum number of files on a page of a diff, even if the request asks for more.
@@ -36,7 +36,7 @@ pub(in crate::sim) struct GitLabRequest<'a> {
     pub(in crate::sim) project: &'a str,
     pub(in crate::sim) iid: &'a str,
     /// The rest of the path, like `notes`; empty for the merge request itself.
-    pub(in crate::sim) part: &'a str,
+    pub(in crate::sim) subpath: &'a str,
     pub(in crate::sim) query: &'a HashMap<String, String>,
     pub(in crate::sim) body: &'a [u8],
 }
@@ -44,7 +44,7 @@ pub(in crate::sim) struct GitLabRequest<'a> {
 impl GitLabRequest<'_> {
     /// Returns what the request is for.
     pub(in crate::sim) fn operation(&self) -> HostOperation {
-        match (self.method.as_str(), self.part) {
+        match (self.method.as_str(), self.subpath) {
             ("GET", "") => HostOperation::State,
             ("GET", "diffs") => HostOperation::Diff,
             ("GET", _) => HostOperation::Details,
@@ -55,7 +55,7 @@ impl GitLabRequest<'_> {
     }
 
     /// Returns a page of a list with GitLab's paging headers.
-    fn page(&self, entries: &[Value], max_per_page: usize) -> Result<Reply, Error> {
+    fn page_reply(&self, entries: &[Value], max_per_page: usize) -> Result<Reply, Error> {
         let number = |name: &str, default: usize| match self.query.get(name) {
             Some(text) => text.parse().ok().filter(|number| *number > 0).ok_or_else(|| bad_request(name, "is invalid")),
             None => Ok(default),
@@ -126,7 +126,7 @@ impl HostPullRequest {
         self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Approval)
     }
 
-    fn merge_request(&self, fault: Option<HostFault>) -> Value {
+    fn merge_request_json(&self, fault: Option<HostFault>) -> Value {
         let state = match self.state {
             HostPullRequestState::Open => "opened",
             HostPullRequestState::Closed => "closed",
@@ -172,12 +172,12 @@ impl HostPullRequest {
         entries.into_iter().enumerate().map(note).collect()
     }
 
-    fn commit(&self) -> Value {
+    fn commit_json(&self) -> Value {
         json!({ "id": self.head, "short_id": self.head.get(..8), "title": self.title,
                 "created_at": json_time(self.pushed_at) })
     }
 
-    fn approval_state(&self) -> Value {
+    fn approval_state_json(&self) -> Value {
         let approved_by: Vec<Value> =
             self.approvals().map(|entry| json!({ "user": { "username": entry.author } })).collect();
         json!({ "approvals_required": u8::from(self.needs_approval()), "approved_by": approved_by })
@@ -218,7 +218,7 @@ pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
 /// Adds the headers that report how many requests are left.
 fn with_limit(mut reply: Reply, remaining: u64, resets_at: i64) -> Reply {
     reply.headers.extend([
-        (HeaderName::from_static("ratelimit-limit"), REQUESTS_PER_MINUTE.to_string()),
+        (HeaderName::from_static("ratelimit-limit"), MAX_REQUESTS_PER_MINUTE.to_string()),
         (HeaderName::from_static("ratelimit-remaining"), remaining.to_string()),
         (HeaderName::from_static("ratelimit-reset"), resets_at.to_string()),
     ]);
@@ -234,7 +234,7 @@ impl HostWorld<'_> {
     /// Responds to a request that reads a merge request or acts on it.
     pub(in crate::sim) fn gitlab_reply(&self, request: &GitLabRequest<'_>) -> HostReply {
         let (reply, done) = self.merge_request_reply(request).unwrap_or_else(|error| (error_reply(error), None));
-        (with_limit(reply, REQUESTS_PER_MINUTE - 1, (self.now + TimeDelta::minutes(1)).timestamp()), done)
+        (with_limit(reply, MAX_REQUESTS_PER_MINUTE - 1, (self.now + TimeDelta::minutes(1)).timestamp()), done)
     }
 
     fn merge_request_reply(&self, request: &GitLabRequest<'_>) -> Result<HostReply, Error> {
@@ -242,30 +242,30 @@ impl HostWorld<'_> {
         let is_missing = |found: &HostPullRequest| self.fault == Some(HostFault::HalfMissing) && found.number % 2 == 1;
         let found = self.find(&url).filter(|found| !is_missing(found));
         let found = found.ok_or_else(|| (StatusCode::NOT_FOUND, "404 Not found".to_owned()))?;
-        let pages: &[&str] = match request.part {
+        let pages: &[&str] = match request.subpath {
             "notes" => &["page", "per_page", "sort", "order_by"],
             "diffs" | "commits" => &["page", "per_page"],
             _ => &[],
         };
         request.check_query(pages)?;
-        let reply = match (request.method.as_str(), request.part) {
-            ("GET", "") => Reply::json(StatusCode::OK, &found.merge_request(self.fault)),
+        let reply = match (request.method.as_str(), request.subpath) {
+            ("GET", "") => Reply::json(StatusCode::OK, &found.merge_request_json(self.fault)),
             ("GET", "diffs") => {
-                request.page(&found.files.iter().map(file_json).collect::<Vec<_>>(), MAX_FILES_PER_PAGE)?
+                request.page_reply(&found.files.iter().map(file_json).collect::<Vec<_>>(), MAX_FILES_PER_PAGE)?
             }
-            ("GET", "approvals") => Reply::json(StatusCode::OK, &found.approval_state()),
-            ("GET", "commits") => request.page(&[found.commit()], MAX_PER_PAGE)?,
-            ("GET", "notes") => request.page(&found.notes(), MAX_PER_PAGE)?,
+            ("GET", "approvals") => Reply::json(StatusCode::OK, &found.approval_state_json()),
+            ("GET", "commits") => request.page_reply(&[found.commit_json()], MAX_PER_PAGE)?,
+            ("GET", "notes") => request.page_reply(&found.notes(), MAX_PER_PAGE)?,
             ("POST", "approve" | "notes") | ("PUT", "" | "merge") => {
                 let actions = self.gitlab_actions_after(&found, request)?;
                 let number = found.number;
                 // The response contains the merge request as it is after the action.
                 let changed = self.find_after(&url, Some(&actions)).unwrap_or(found);
-                let reply = match request.part {
-                    "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state()),
+                let reply = match request.subpath {
+                    "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state_json()),
                     "notes" => Reply::json(StatusCode::CREATED, &changed.notes().first()),
                     "merge" if actions.merged_at.is_none() => error_reply(head_changed_error(&changed)),
-                    _ => Reply::json(StatusCode::OK, &changed.merge_request(self.fault)),
+                    _ => Reply::json(StatusCode::OK, &changed.merge_request_json(self.fault)),
                 };
                 return Ok((reply, Some((number, actions))));
             }
@@ -281,7 +281,7 @@ impl HostWorld<'_> {
             let sha = fields.get("sha").and_then(Value::as_str).ok_or_else(|| bad_request("sha", "is missing"))?;
             if sha == found.head { Ok(()) } else { Err(head_changed_error(found)) }
         };
-        match request.part {
+        match request.subpath {
             "approve" => {
                 check_sha(&request.fields(&["sha"])?)?;
                 // GitLab also responds with 401 if the token is valid but the user may not approve.
@@ -308,7 +308,7 @@ impl HostWorld<'_> {
                 }
                 check_sha(&fields)?;
                 if self.fault == Some(HostFault::MovedBeforeMerge) {
-                    actions.pushes += 1;
+                    actions.push_count += 1;
                 } else {
                     actions.merged_at = Some(self.now);
                 }

@@ -11,7 +11,7 @@ use crate::sim::reply::Reply;
 use std::collections::HashMap;
 
 /// The maximum number of jobs whose pull requests are checked by [`HostWorld::merged_pages`].
-const MAX_MERGED_JOBS: usize = 100;
+const MAX_JOBS_FOR_MERGED_PAGES: usize = 100;
 
 /// A response. If the request was an action and was carried out, also the number of the pull request and everything
 /// that the user has done with it.
@@ -61,7 +61,7 @@ impl HostWorld<'_> {
     /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Only the
     /// newest jobs count.
     pub(in crate::sim) fn merged_pages(&self) -> Vec<(String, Time)> {
-        let newest = self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| self.pull_request(job));
+        let newest = self.jobs.iter().rev().take(MAX_JOBS_FOR_MERGED_PAGES).filter_map(|job| self.pull_request(job));
         let merged = newest.filter_map(|found| {
             let at = found.merged_at()?;
             Some(found.files.into_iter().filter_map(move |file| Some((page_path(&file.path)?, at))))

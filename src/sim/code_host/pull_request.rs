@@ -32,7 +32,7 @@ const CHECK_NAMES: [&str; 12] = [
 ];
 
 /// What reviewers of the simulated repository write.
-const REVIEWS: [&str; 4] = [
+const REVIEW_TEXTS: [&str; 4] = [
     "The steps are right, but the screenshot still shows the old settings page. Can you replace it?",
     "Please keep the anchor `#before-you-begin`: the product links to it.",
     "Nice. One question: does this also apply to the free plan?",
@@ -111,7 +111,7 @@ pub(in crate::sim) struct UserActions {
     pub(super) is_marked_ready: bool,
     pub(super) new_title: Option<String>,
     /// How often others have pushed a commit just before the user's merge.
-    pub(super) pushes: u32,
+    pub(super) push_count: u32,
 }
 
 impl UserActions {
@@ -218,8 +218,8 @@ impl HostPullRequest {
             self.title.clone_from(title);
         }
         self.entries.extend(actions.entries.iter().cloned());
-        if actions.pushes > 0 {
-            self.head = format!("{:08x}{}", actions.pushes, self.head.get(8..).unwrap_or_default());
+        if actions.push_count > 0 {
+            self.head = format!("{:08x}{}", actions.push_count, self.head.get(8..).unwrap_or_default());
         }
     }
 
@@ -241,7 +241,7 @@ impl HostPullRequest {
     }
 
     /// Whether the pull request waits in the merge queue of GitHub. GitLab has no merge queue.
-    pub(super) fn is_queued(&self) -> bool {
+    pub(super) fn is_in_merge_queue(&self) -> bool {
         let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
         self.state == HostPullRequestState::Open && self.merge_blocker == Some(MergeBlocker::Queued) && has_passed
     }
@@ -269,7 +269,7 @@ fn entries(
 ) -> Vec<HostReviewEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);
-        REVIEWS.get(index).copied().unwrap_or_default().to_owned()
+        REVIEW_TEXTS.get(index).copied().unwrap_or_default().to_owned()
     };
     let bot = |url: String| HostReviewEntry {
         author: "mintlify",

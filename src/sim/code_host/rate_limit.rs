@@ -6,12 +6,12 @@ use axum::http::HeaderName;
 use chrono::TimeDelta;
 
 /// The maximum number of points per hour for a token, and also of REST requests per hour.
-const LIMIT: u64 = 5000;
+const HOURLY_LIMIT: u64 = 5000;
 /// The number of requests to GitHub's database that cost one point.
 const REQUESTS_PER_POINT: u64 = 100;
 
 /// GitHub's name for the limit of the GraphQL API.
-const GRAPHQL: &str = "graphql";
+const GRAPHQL_RESOURCE: &str = "graphql";
 
 /// What a request to a code host costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(in crate::sim) struct RateLimit {
 
 impl RateLimit {
     pub(super) fn is_graphql(&self) -> bool {
-        self.resource == GRAPHQL
+        self.resource == GRAPHQL_RESOURCE
     }
 
     /// Returns the headers of the response.
@@ -46,9 +46,9 @@ impl RateLimit {
         let number = |name, number: u64| (HeaderName::from_static(name), number.to_string());
         let resets_at = u64::try_from(self.resets_at.timestamp()).unwrap_or(0);
         [
-            number("x-ratelimit-limit", LIMIT),
+            number("x-ratelimit-limit", HOURLY_LIMIT),
             number("x-ratelimit-remaining", self.remaining),
-            number("x-ratelimit-used", LIMIT - self.remaining),
+            number("x-ratelimit-used", HOURLY_LIMIT - self.remaining),
             number("x-ratelimit-reset", resets_at),
             (HeaderName::from_static("x-ratelimit-resource"), self.resource.to_owned()),
         ]
@@ -66,7 +66,7 @@ impl GitHubLimits {
     /// Counts a request. Returns what is left of its limit, or `None` if the request has no limit.
     pub(in crate::sim) fn spend(&mut self, cost: HostCost, now: Time) -> Option<RateLimit> {
         match cost {
-            HostCost::GraphQl(points) => Some(self.graphql.spend(GRAPHQL, points, now)),
+            HostCost::GraphQl(points) => Some(self.graphql.spend(GRAPHQL_RESOURCE, points, now)),
             HostCost::Rest => Some(self.rest.spend("core", 1, now)),
             HostCost::Free => None,
         }
@@ -86,9 +86,9 @@ impl HourlyUsage {
         if self.ends_at != Some(resets_at) {
             *self = Self { ends_at: Some(resets_at), used: 0 };
         }
-        let is_exceeded = self.used >= LIMIT;
-        self.used = (self.used + cost).min(LIMIT);
-        RateLimit { resource, cost, remaining: LIMIT - self.used, resets_at, is_exceeded }
+        let is_exceeded = self.used >= HOURLY_LIMIT;
+        self.used = (self.used + cost).min(HOURLY_LIMIT);
+        RateLimit { resource, cost, remaining: HOURLY_LIMIT - self.used, resets_at, is_exceeded }
     }
 }
 
@@ -98,13 +98,13 @@ impl HourlyUsage {
 pub(super) fn query_points(query: &str) -> u64 {
     let (operation, fragment) = query.split_once("fragment ").unwrap_or((query, ""));
     let uses = u64::try_from(operation.matches("...Part").count()).unwrap_or(u64::MAX);
-    let requests = opened_lists(operation).saturating_add(opened_lists(fragment).saturating_mul(uses));
+    let requests = count_lists(operation).saturating_add(count_lists(fragment).saturating_mul(uses));
     (requests.saturating_add(REQUESTS_PER_POINT / 2) / REQUESTS_PER_POINT).max(1)
 }
 
 /// Returns how many lists GitHub has to read for a part of a query. A list within another list is counted once for each
 /// entry of the outer list.
-fn opened_lists(part: &str) -> u64 {
+fn count_lists(part: &str) -> u64 {
     let (mut opened, mut entries_of_next) = (0_u64, 1_u64);
     // How often each surrounding block is evaluated.
     let mut counts = vec![1_u64];
@@ -157,13 +157,13 @@ mod tests {
         assert_eq!(query_points(&query(25, "fragment Part on PullRequest { number title }")), 1);
         // The commits, the contexts and the suites of 25 pull requests: 75 lists. Of 60: 180.
         assert_eq!(
-            (opened_lists(CHECKS), query_points(&query(25, CHECKS)), query_points(&query(60, CHECKS))),
+            (count_lists(CHECKS), query_points(&query(25, CHECKS)), query_points(&query(60, CHECKS))),
             (3, 1, 2)
         );
         // GitHub's example: 1 list of repositories, 100 of issues, 5,000 of labels.
         let nested = "query { viewer { repositories(first: 100) { edges { node { issues(first: 50) { edges { node { \
             labels(first: 60) { edges { node { id } } } } } } } } } } }";
-        assert_eq!((opened_lists(nested), query_points(nested)), (5101, 51));
+        assert_eq!((count_lists(nested), query_points(nested)), (5101, 51));
     }
 
     #[test]
