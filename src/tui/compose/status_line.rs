@@ -91,17 +91,17 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
     let (left, label) = (budget.requests_left(), quota.label());
     let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
     let when = app.send_time_text(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
-    let fits = usize::try_from(left).is_ok_and(|left| requests <= left);
+    // Queued new jobs are sent before those of a batch.
+    let ahead = if quota == Quota::Create && requests > 1 { app.jobs.count_of(JobGroup::Queued) } else { 0 };
+    let sent_now = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(ahead);
     match left {
         0 => {
             let forms =
                 [format!("no {label} left, sending {when}"), format!("none left, sending {when}"), "none left".into()];
             (forms, theme.warning)
         }
-        _ if !fits => {
-            // The queued prompts are sent first.
-            let queued = u32::try_from(app.jobs.count_of(JobGroup::Queued)).unwrap_or(u32::MAX);
-            let some = format!("{} of {requests} will be sent now", left.saturating_sub(queued));
+        _ if requests > sent_now => {
+            let some = format!("{sent_now} of {requests} will be sent now");
             ([format!("{some}, the others {when}"), some.clone(), some], theme.muted)
         }
         _ if requests == 0 => {
@@ -141,7 +141,9 @@ pub(in crate::tui) fn saved_state_text(app: &App, is_restored: bool, state: &Dra
 mod tests {
     use super::*;
     use crate::model::engine_event::EngineEvent;
+    use crate::model::job::{Job, JobKey};
     use crate::model::ledger::Budget;
+    use crate::model::prompt::DeliveryKind;
     use crate::model::text::CleanText;
     use crate::tui::Msg;
     use crate::tui::draw::ColorDepth;
@@ -150,13 +152,23 @@ mod tests {
 
     /// Returns the line at this width for `requests` new jobs, after `used` of the 100 new jobs per hour are used.
     fn line(width: usize, requests: usize, used: u32) -> String {
-        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        line_with_queue(width, requests, used, Quota::Create, 0)
+    }
+
+    /// Like [`line`], for prompts that count toward `quota`, while `queued` new jobs are queued.
+    fn line_with_queue(width: usize, requests: usize, used: u32, quota: Quota, queued: i64) -> String {
+        let queued_job = |key| {
+            let mut job = Job::new(JobKey(key), CleanText::line("a job"), at(0));
+            job.local.undelivered = Some(DeliveryKind::Queued);
+            job
+        };
+        let mut app = crate::tui::finish_alerts::tests::app((1..=queued).map(queued_job).collect());
         app.config.profile = CleanText::line("acme-docs");
-        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(Quota::Create) };
-        app.update(Msg::Engine(EngineEvent::Budget(Quota::Create, budget)), at(0));
+        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(quota) };
+        app.update(Msg::Engine(EngineEvent::Budget(quota, budget)), at(0));
         let content = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
         let draft = "draft saved 14:02".to_owned();
-        let status = EditorStatus { content, draft, quota: Quota::Create, requests };
+        let status = EditorStatus { content, draft, quota, requests };
         let theme = Theme::new(ColorDepth::None);
         let kept_cells = KeptCells::default();
         let line = status.line(View { app: &app, theme: &theme, now: at(0), kept_cells: &kept_cells }, width);
@@ -181,5 +193,13 @@ mod tests {
         assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sending after {when}")));
         assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 will be sent now, the others after {when}")));
         assert!(line(118, 0, 37).ends_with("| 63 new jobs left this hour"));
+    }
+
+    #[test]
+    fn queued_new_jobs_are_sent_before_a_batch_but_not_before_follow_ups() {
+        let with_queue = |requests, quota| line_with_queue(118, requests, 37, quota, 2);
+        assert!(with_queue(63, Quota::Create).contains("| 61 of 63 will be sent now, the others "));
+        assert!(with_queue(61, Quota::Create).contains("| uses 61 of 63 new jobs left"));
+        assert!(with_queue(63, Quota::FollowUp).contains("| uses 63 of 63 follow-ups left"));
     }
 }
