@@ -7,7 +7,7 @@ use super::connect_error::ConnectError;
 use super::error::ApiError;
 use super::response::{self, BodyReader};
 use super::roots::ExtraRoots;
-use super::transport::{self, Reuse};
+use super::transport::{self, ConnectionReuse};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::log::Operation;
@@ -51,10 +51,10 @@ struct ClientState {
     address: Address,
     key: ApiKey,
     options: ClientOptions,
-    /// The HTTP client for requests that only read; keeps connections for the next request ([`Reuse::Keep`]).
+    /// The HTTP client for requests that only read; keeps connections for the next request ([`ConnectionReuse::Keep`]).
     read_only_client: OnceCell<reqwest::Client>,
     /// The HTTP client for prompts and other requests that change something; never reuses a connection
-    /// ([`Reuse::Never`]).
+    /// ([`ConnectionReuse::Never`]).
     prompt_client: OnceCell<reqwest::Client>,
 }
 
@@ -149,7 +149,7 @@ impl Client {
     async fn send(&self, outgoing: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.base().host().clone(), cause };
         let http = self
-            .http_client(if outgoing.body.is_some() { Reuse::Never } else { Reuse::Keep })
+            .http_client(if outgoing.body.is_some() { ConnectionReuse::Never } else { ConnectionReuse::Keep })
             .await
             .map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
@@ -172,10 +172,10 @@ impl Client {
     }
 
     /// Returns the underlying HTTP client, which is built at its first use.
-    async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
+    async fn http_client(&self, reuse: ConnectionReuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
-            Reuse::Keep => &self.0.read_only_client,
-            Reuse::Never => &self.0.prompt_client,
+            ConnectionReuse::Keep => &self.0.read_only_client,
+            ConnectionReuse::Never => &self.0.prompt_client,
         };
         transport::build_once(cell, self.0.address.base(), &self.0.options, reuse).await
     }

@@ -17,7 +17,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// What happens to a connection after its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reuse {
+pub(super) enum ConnectionReuse {
     /// The connection is kept for the next request. Only for requests that may be repeated, because the server may have
     /// just closed a kept connection.
     Keep,
@@ -28,7 +28,7 @@ pub(super) enum Reuse {
 
 /// Builds the client. Reads the system's certificates if TLS is used, which may take a while: don't call it on the
 /// event loop.
-fn build(base: &BaseUrl, options: &ClientOptions, reuse: Reuse) -> reqwest::Result<reqwest::Client> {
+fn build(base: &BaseUrl, options: &ClientOptions, reuse: ConnectionReuse) -> reqwest::Result<reqwest::Client> {
     // An error means that a crypto provider is installed already, which is just as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
@@ -41,8 +41,8 @@ fn build(base: &BaseUrl, options: &ClientOptions, reuse: Reuse) -> reqwest::Resu
         .timeout(options.total_timeout)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(match reuse {
-            Reuse::Keep => usize::MAX,
-            Reuse::Never => 0,
+            ConnectionReuse::Keep => usize::MAX,
+            ConnectionReuse::Never => 0,
         });
     if let Some(loopback) = base.loopback() {
         builder = builder.no_proxy();
@@ -68,7 +68,7 @@ pub(super) async fn build_once<'a>(
     cell: &'a OnceCell<reqwest::Client>,
     base: &BaseUrl,
     options: &ClientOptions,
-    reuse: Reuse,
+    reuse: ConnectionReuse,
 ) -> Result<&'a reqwest::Client, ConnectError> {
     let build = || async {
         let (base, options) = (base.clone(), options.clone());

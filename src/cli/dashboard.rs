@@ -76,7 +76,8 @@ pub(super) async fn open_dashboard(
     };
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, copy_program) = (settings.customization.notify.method, settings.customization.clipboard.clone());
-    let profile_effects = ProfileEffectRunner { config: settings.config_path.clone(), source: None };
+    let profile_effects =
+        ProfileEffectRunner { config_path: settings.config_path.clone(), configured_key_source: None };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
     let (team, team_problem) = match resolve_team_access(&settings.team, &store, &mut TeamUrlReader::default()).await {

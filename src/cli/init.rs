@@ -66,23 +66,23 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let path = config::path(global_options, environment)?;
-    let config = std::path::absolute(&path).unwrap_or(path);
-    let source = environment.api_key.clone().flatten().map(KeySource::Literal);
-    let init =
-        InitCommand { global_options, environment, options, profile_effects: ProfileEffectRunner { config, source } };
+    let config_path = std::path::absolute(&path).unwrap_or(path);
+    let configured_key_source = environment.api_key.clone().flatten().map(KeySource::Literal);
+    let profile_effects = ProfileEffectRunner { config_path, configured_key_source };
+    let init = InitCommand { global_options, environment, options, profile_effects };
     let form = init.filled_form();
     if options.yes { init.run_without_questions(&form, out).await } else { init.show_form(form, out).await }
 }
 
 impl InitCommand<'_> {
     fn config_path(&self) -> &Path {
-        &self.profile_effects.config
+        &self.profile_effects.config_path
     }
 
     /// Returns the form with the values from the options and the environment.
     fn filled_form(&self) -> SetupForm {
         let (global_options, options, environment) = (self.global_options, self.options, self.environment);
-        let has_variable = self.profile_effects.source.is_some();
+        let has_variable = self.profile_effects.configured_key_source.is_some();
         let existing = ExistingSettings {
             profile: DEFAULT_PROFILE.to_owned(),
             base_url: environment.base_url.clone(),
@@ -173,7 +173,7 @@ impl InitCommand<'_> {
         if self.options.no_check {
             return Ok(());
         }
-        if profile.key == KeySourceInput::SetElsewhere && self.profile_effects.source.is_none() {
+        if profile.key == KeySourceInput::SetElsewhere && self.profile_effects.configured_key_source.is_none() {
             return Err(ConfigError::NoKey { source_name: API_KEY_VARIABLE.into() }.into());
         }
         let key = self.profile_effects.read_key(&profile.key).await?;

@@ -33,8 +33,8 @@ pub(super) async fn run(
         display: missing.display.clone(),
         customization: missing.customization.clone(),
         profile_effects: ProfileEffectRunner {
-            config: missing.config_path.clone(),
-            source: missing.key_source.clone(),
+            config_path: missing.config_path.clone(),
+            configured_key_source: missing.key_source.clone(),
         },
     };
     let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
@@ -80,7 +80,7 @@ impl SetupPage {
 
     fn dashboard_config(&self, form: Box<Welcome>, environment: &Environment) -> Result<DashboardConfig, CliError> {
         let (display, palettes) = (self.display.clone(), self.display.theme.read()?);
-        let (config, custom) = (&self.profile_effects.config, &self.customization);
+        let (config, custom) = (&self.profile_effects.config_path, &self.customization);
         let keymap = customization::keymap(custom, config)?;
         let caps = detect_terminal(environment)?.with_titles(custom.notify.title);
         let folder = config.with_file_name("themes");

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub struct TeamSettings {
     url: KeySource,
     /// The name under which the team sees the prompts of this computer.
-    pub name: CleanText,
+    pub member_name: CleanText,
     /// For how many days the texts that readers wrote are stored.
     pub reader_text_days: ReaderTextRetention,
     ca_file: Option<PathBuf>,
@@ -47,10 +47,10 @@ impl TeamSettings {
             (None, None, Some(file)) => KeySource::File(resolve_path(path, &file)),
             (None, None, None) => return Ok(None),
         };
-        let name = config.name.unwrap_or_else(|| default_member_name(environment));
+        let member_name = config.name.unwrap_or_else(|| default_member_name(environment));
         let ca_file = config.ca_file.map(|file| resolve_path(path, &file));
-        let name = CleanText::title(&name, MAX_AUTHOR_CHARS);
-        Ok(Some(Self { url, name, reader_text_days: file.privacy.reader_text_days(), ca_file }))
+        let member_name = CleanText::title(&member_name, MAX_AUTHOR_CHARS);
+        Ok(Some(Self { url, member_name, reader_text_days: file.privacy.reader_text_days(), ca_file }))
     }
 
     /// Whether reading the URL runs a command, which may ask for a password.

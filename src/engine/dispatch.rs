@@ -254,7 +254,7 @@ impl EngineState {
         let is_request_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
-        if let Some(MergeResult { row, events, title_of_job_with_same_id }) = applied {
+        if let Some(MergeResult { job: row, events, title_of_job_with_same_id }) = applied {
             if let Some(other) = title_of_job_with_same_id {
                 self.emit_shared_id_notice(&row, &other).await;
             }

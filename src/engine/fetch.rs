@@ -70,8 +70,8 @@ impl EngineState {
         let _hook_guard = self.running_hooks.guard();
         match self.store.apply_job_response(&job, fetched, local_now()).await {
             Ok(applied) => {
-                self.emit_fetched(&applied.row, &applied.events).await;
-                (Ok(applied.row), outcome(health, true))
+                self.emit_fetched(&applied.job, &applied.events).await;
+                (Ok(applied.job), outcome(health, true))
             }
             Err(error) => store_error_result(&error, true),
         }

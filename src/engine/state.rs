@@ -268,7 +268,7 @@ impl EngineState {
     pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
         let mut seen = self.seen_revision_and_prune_count.lock().await;
         let (after, seen_prunes) = *seen;
-        let JobChanges { rows, merged_rows, revision, prune_count: prunes } =
+        let JobChanges { jobs: rows, merged_rows, revision, prune_count: prunes } =
             self.store.jobs_changed_since(&self.scope, after).await?;
         let remaining_jobs =
             if prunes == seen_prunes { None } else { Some(self.store.remaining_jobs(&self.scope).await?) };

@@ -163,7 +163,7 @@ impl Engine {
     /// same job was sent.
     pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         let rows = self.inner.store.restore_prompts(prompts).await.map_err(store_failure)?;
-        // A restored prompt may be queued again.
+        // A restored prompt may now be in the queue again.
         self.inner.dispatch_wake.notify_one();
         self.emit_thread_changes(&rows).await;
         Ok(rows)

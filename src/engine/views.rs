@@ -196,8 +196,8 @@ pub(super) fn report_response(
     response: Timed<ViewsResponse>,
     restarted_at: Option<Time>,
 ) -> ReportResponse {
-    let (complete, Timed { value, as_of }) = (!query.has_next(&response.value), response);
-    ReportResponse { range: query.range, number: query.page, response: value, complete, as_of, restarted_at }
+    let (is_last, Timed { value, as_of }) = (!query.has_next(&response.value), response);
+    ReportResponse { range: query.range, number: query.page, response: value, is_last, as_of, restarted_at }
 }
 
 /// Returns a failure if the response announces more pages but contains no row that is new to the report,

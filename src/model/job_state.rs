@@ -180,7 +180,7 @@ pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
 pub const ROW_MARKS: [(&str, &str); 4] = [
     (SELECTED_SYMBOL, "selected"),
     (NEEDS_YOU_SYMBOL, "needs you"),
-    (NOT_OPENED_SYMBOL, "finished, not opened yet"),
+    (NOT_OPENED_SYMBOL, "finished, not seen yet"),
     (MARKED_SYMBOL, "marked"),
 ];
 pub const SELECTED_SYMBOL: &str = "▌";

@@ -42,7 +42,7 @@ impl EffectRunner {
             Effect::Profiles(effect) => self.profile_effects.run(effect).await.map(Msg::Profiles),
             Effect::LoadLayout(key) => {
                 let text = self.store.value(&key).await.ok().flatten();
-                Some(Msg::Layout(key, text.map(|text| Layout::parse(&text))))
+                Some(Msg::LayoutLoaded(key, text.map(|text| Layout::parse(&text))))
             }
             Effect::SaveLayout { key, text } => {
                 // Errors are ignored: only the layout is lost.

@@ -117,7 +117,7 @@ impl Dashboard {
     pub(super) async fn run(&mut self) -> ExitReason {
         loop {
             match self.wait().await {
-                WakeReason::Terminal(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
+                WakeReason::Terminal(TerminalEvent::Input(event)) => self.handle(Msg::Input(event)),
                 WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.handle_signal(signal),
                 WakeReason::Terminal(TerminalEvent::Background([r, g, b])) => {
                     self.theme_state.set_reported_background(Rgb(r, g, b));

@@ -156,9 +156,9 @@ impl EffectRunner {
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
             // A missing value means that no tip was shown yet, even if there are jobs, because commands create jobs
             // without showing tips.
-            let tips = Some(self.store.value(TIPS_STORE_KEY).await?.unwrap_or_default());
+            let seen_tips = Some(self.store.value(TIPS_STORE_KEY).await?.unwrap_or_default());
             let is_project_shared = self.store.team_membership(&self.scope).await?.is_some();
-            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_project_shared })
+            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, seen_tips, is_project_shared })
         };
         read.await.map_err(store_failure)
     }

@@ -176,7 +176,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         last_timer_at: Instant::now(),
     };
     dashboard.draw_first_frame(initial_effects).await?;
-    drop(preload.store_creation_guard);
+    drop(preload.store_creation_hold);
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }

@@ -19,14 +19,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default)]
 pub struct ProfileEffectRunner {
     /// The path of the configuration file.
-    pub config: PathBuf,
+    pub config_path: PathBuf,
     /// The configured source of the API key, if any. Used for a new profile that has no source.
-    pub source: Option<KeySource>,
+    pub configured_key_source: Option<KeySource>,
 }
 
 impl ProfileEffectRunner {
     pub(super) fn key_source(&self, key: &KeySourceInput) -> Option<KeySource> {
-        KeySource::from_input(key, &self.config).or_else(|| self.source.clone())
+        KeySource::from_input(key, &self.config_path).or_else(|| self.configured_key_source.clone())
     }
 
     /// Runs an effect about profiles. Returns `None` if the event loop runs it.
@@ -51,23 +51,23 @@ impl ProfileEffectRunner {
 
     /// Checks a new profile by the rules that apply when docdeck starts. Reads files, but runs no program.
     async fn check(self, attempt: u64, profile: Box<NewProfile>) -> ProfilesMsg {
-        let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config, &profile)).await;
+        let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config_path, &profile)).await;
         let ending = || Err(SetupProblem::new(None, "docdeck is shutting down; nothing was saved."));
         ProfilesMsg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
     }
 
     pub(super) async fn save_filter(self, filter: SavedFilter, replace: bool) -> Msg {
         let saved = filter.clone();
-        let write = move || write::save_filter(&self.config, saved.name.as_str(), &saved.text, replace);
+        let write = move || write::save_filter(&self.config_path, saved.name.as_str(), &saved.text, replace);
         Msg::FilterSaved { filter, result: save_setting(write).await }
     }
 
     /// Saves the theme in the configuration, so that docdeck starts with it.
     pub(super) async fn save_theme(self, name: String) -> Msg {
-        let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config.display()));
+        let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config_path.display()));
         Msg::ActionFinished {
             success_notice: what,
-            result: save_setting(move || write::save_theme(&self.config, &name)).await,
+            result: save_setting(move || write::save_theme(&self.config_path, &name)).await,
         }
     }
 
@@ -76,8 +76,8 @@ impl ProfileEffectRunner {
         ConfiguredProfile {
             name: CleanText::line(&profile.name),
             scope: Some(profile.scope()),
-            key: Ok(KeySource::from_input(&profile.key, &self.config)),
-            ca_file: profile.ca_file.as_deref().map(|file| resolve_path(&self.config, file)),
+            key: Ok(KeySource::from_input(&profile.key, &self.config_path)),
+            ca_file: profile.ca_file.as_deref().map(|file| resolve_path(&self.config_path, file)),
         }
     }
 
@@ -101,7 +101,7 @@ impl ProfileEffectRunner {
 
     /// Saves the profile in the configuration.
     async fn write_new_profile(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> ProfilesMsg {
-        let saved = tokio::task::spawn_blocking(move || write_profile(&self.config, &profile, allowed)).await;
+        let saved = tokio::task::spawn_blocking(move || write_profile(&self.config_path, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),
             Ok(Err(WriteError::AlreadyExists { needs, .. })) => Err(ConfigWriteError::NeedsConfirmation(needs)),

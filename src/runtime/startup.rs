@@ -4,7 +4,7 @@
 use super::event_loop::Dashboard;
 use crate::model::job::FirstJobs;
 use crate::model::layout::Layout;
-use crate::store::{Store, StoreCreationGuard, StoreError};
+use crate::store::{Store, StoreCreationHold, StoreError};
 use crate::terminal::tty::terminal_size;
 use crate::tui::{AppConfig, Effect};
 use std::io;
@@ -24,7 +24,7 @@ pub struct Preload {
     /// The first rows of the jobs list; `None` for the setup form.
     pub(super) first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// Delays the creation of the store until it is dropped, after the first frame; `None` if the store is not delayed.
-    pub(super) store_creation_guard: Option<StoreCreationGuard>,
+    pub(super) store_creation_hold: Option<StoreCreationHold>,
 }
 
 impl Preload {
@@ -40,17 +40,17 @@ impl Preload {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });
-        Ok(Self { layout, first_rows, store_creation_guard: None })
+        Ok(Self { layout, first_rows, store_creation_hold: None })
     }
 
     /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
-    /// Drops `store_creation_guard` after the first frame, because a store that is created at the same time would delay
+    /// Drops `store_creation_hold` after the first frame, because a store that is created at the same time would delay
     /// the frame.
-    pub fn with_first_rows(first_rows: FirstJobs, store_creation_guard: Option<StoreCreationGuard>) -> Self {
+    pub fn with_first_rows(first_rows: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
         Self {
             layout: tokio::spawn(async { None }),
             first_rows: Some(tokio::spawn(async { Ok(first_rows) })),
-            store_creation_guard,
+            store_creation_hold,
         }
     }
 

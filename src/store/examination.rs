@@ -40,9 +40,9 @@ pub struct StoreContent {
     /// Prompts that wait for the user's decision: those that are `Rejected`, `NotSent` or `Unconfirmed`.
     pub undelivered: i64,
     /// Queued prompts that are not paused.
-    pub queued: i64,
+    pub queued_prompts: i64,
     /// Queued prompts that are paused.
-    pub paused: i64,
+    pub paused_prompts: i64,
     pub drafts: i64,
     /// The service's id of the project's newest job that has an id and still exists at the service.
     pub example_job: Option<JobId>,
@@ -101,8 +101,8 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         undelivered: count(
             "SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed') AND author IS NULL",
         )?,
-        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0 AND author IS NULL")?,
-        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1 AND author IS NULL")?,
+        queued_prompts: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0 AND author IS NULL")?,
+        paused_prompts: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1 AND author IS NULL")?,
         drafts: count("SELECT count(*) FROM draft")?,
         example_job,
         newest_pull_requests,

@@ -34,8 +34,8 @@ pub enum JobResponse {
 /// The result of merging the service's response into a stored job.
 #[derive(Debug)]
 pub struct MergeResult {
-    /// The job's row after the merge.
-    pub row: Job,
+    /// The job after the merge.
+    pub job: Job,
     /// The changes of the job; empty if nothing changed.
     pub events: Vec<JobEvent>,
     /// The title of an earlier job to which the service gave the same id, if a prompt from this store created that job;
@@ -47,7 +47,7 @@ pub struct MergeResult {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct JobChanges {
     /// The changed jobs with their current data, in the order in which they changed.
-    pub rows: Vec<Job>,
+    pub jobs: Vec<Job>,
     /// Rows that were merged into another row: pairs of the merged row and the row that it was merged into.
     pub merged_rows: Vec<(JobKey, JobKey)>,
     /// The last revision whose changes are included.
@@ -82,10 +82,10 @@ impl Store {
     /// screen can show them before all jobs are read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<FirstJobs> {
         self.read_in_scope(scope, move |db, scope| {
-            let GroupCounts { group_counts, working, pull_requests } = read_group_counts(db, scope)?;
+            let GroupCounts { group_counts, working_count, pull_requests } = read_group_counts(db, scope)?;
             let jobs = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
             let thread = jobs.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
-            Ok(FirstJobs { jobs, group_counts, working_count: working, pull_requests, thread })
+            Ok(FirstJobs { jobs, group_counts, working_count, pull_requests, thread })
         })
         .await
     }
@@ -175,7 +175,7 @@ impl Store {
             let revisions = rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2));
             let revision = revisions.fold(revision, i64::max);
             let merged_rows = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
-            Ok(JobChanges { rows, merged_rows, revision, prune_count })
+            Ok(JobChanges { jobs: rows, merged_rows, revision, prune_count })
         })
         .await
     }
@@ -279,7 +279,7 @@ pub(super) struct GroupCounts {
     /// The number of jobs in each group, in the order of [`JobGroup`].
     pub(super) group_counts: [usize; JobGroup::ALL.len()],
     /// The number of jobs that the agent works on, including dismissed ones.
-    pub(super) working: usize,
+    pub(super) working_count: usize,
     pub(super) pull_requests: PullRequestCounts,
 }
 
@@ -302,7 +302,7 @@ pub(super) fn read_group_counts(db: &Connection, scope: i64) -> StoreResult<Grou
             *slot += size;
         }
         if matches!(group, WORKING_GROUP | WORKING_DISMISSED_GROUP) {
-            counted.working += size;
+            counted.working_count += size;
         }
     }
     let needs: Vec<(String, i64)> =
@@ -325,21 +325,21 @@ fn merge_job_response(
 ) -> StoreResult<MergeResult> {
     let mut row = read_job_or_merge_target(tx, job_before_request.key)?;
     if row.id != job_before_request.id || row.last_accepted_at() != job_before_request.last_accepted_at() {
-        return Ok(MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None });
+        return Ok(MergeResult { job: row, events: Vec::new(), title_of_job_with_same_id: None });
     }
     let events = match response {
         JobResponse::Job(job) => merge::merge_response(&mut row, job, now),
         JobResponse::NotFound => merge::mark_gone(&mut row, now),
     };
     insert_events(tx, row.key, &events)?;
-    Ok(MergeResult { row: update_job(tx, &row)?, events, title_of_job_with_same_id: None })
+    Ok(MergeResult { job: update_job(tx, &row)?, events, title_of_job_with_same_id: None })
 }
 
 /// Starts to track a job that was created elsewhere. If the job is already tracked, merges the response into its row
 /// and restores the row if it was dismissed.
 pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = merge_job_response(tx, &known, &JobResponse::Job(job.clone()), now)?.row;
+        let mut row = merge_job_response(tx, &known, &JobResponse::Job(job.clone()), now)?.job;
         row.local.dismissed = false;
         return update_job(tx, &row);
     }

@@ -20,7 +20,7 @@ pub struct ReportResponse {
     pub number: u32,
     pub response: ViewsResponse,
     /// Whether this is the last response: the service reported that there are no more rows.
-    pub complete: bool,
+    pub is_last: bool,
     pub as_of: Time,
     /// When the user restarted the load: responses that were loaded earlier are not used. `None` if the load was not
     /// restarted. Stored with the first response of the load.

@@ -58,7 +58,7 @@ pub use error::StoreError;
 pub use examination::{StoreContent, StoreExamination, examine};
 pub use jobs::{JobChanges, JobResponse, MergeResult};
 pub use loading::ReportResponse;
-pub use open::{DATABASE_FILE, StoreCreationGuard};
+pub use open::{DATABASE_FILE, StoreCreationHold};
 pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;
 pub use prune::{AnalyticsPruneFilter, PruneOutcome, PrunedAnalyticsCounts};

@@ -31,7 +31,7 @@ pub(super) fn damage_marker(folder: &Path) -> PathBuf {
 
 /// Delays the creation of the store of [`Store::in_memory_delayed`]: the store is created when this guard is dropped.
 #[derive(Debug)]
-pub struct StoreCreationGuard {
+pub struct StoreCreationHold {
     _hold: mpsc::Sender<Infallible>,
 }
 
@@ -103,19 +103,19 @@ impl Store {
         Ok(Self::start_opening(|| Ok((in_memory()?, OpenOutcome::default())), None)?.0)
     }
 
-    /// Like [`Store::in_memory`], but creates the store only when the returned [`StoreCreationGuard`] is dropped. Until
+    /// Like [`Store::in_memory`], but creates the store only when the returned [`StoreCreationHold`] is dropped. Until
     /// then, the store's thread needs no processor time.
     ///
     /// # Errors
     /// The thread can't be started.
-    pub fn in_memory_delayed() -> StoreResult<(Self, StoreCreationGuard)> {
+    pub fn in_memory_delayed() -> StoreResult<(Self, StoreCreationHold)> {
         let (hold, released) = mpsc::channel();
         let open = move || {
             // Returns an error when the sender is dropped; nothing is ever sent.
             let _ = released.recv();
             Ok((in_memory()?, OpenOutcome::default()))
         };
-        Ok((Self::start_opening(open, None)?.0, StoreCreationGuard { _hold: hold }))
+        Ok((Self::start_opening(open, None)?.0, StoreCreationHold { _hold: hold }))
     }
 }
 

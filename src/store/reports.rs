@@ -161,7 +161,7 @@ fn add_to_report(
     if next.number.checked_sub(1) != Some(responses) || is_other_load {
         return Ok(false);
     }
-    if !next.complete {
+    if !next.is_last {
         loading::append_response(tx, scope, loading, &next, response_json)?;
         return Ok(true);
     }

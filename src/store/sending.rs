@@ -87,7 +87,7 @@ impl Store {
     ) -> StoreResult<MergeResult> {
         self.write(move |tx| {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
-            let unchanged = |row| MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None };
+            let unchanged = |job| MergeResult { job, events: Vec::new(), title_of_job_with_same_id: None };
             if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
                 return job_rows::read_job_or_merge_target(tx, prompt.job).map(unchanged);
             }
@@ -254,7 +254,7 @@ fn record_acceptance(
             }
         }
     }
-    Ok(MergeResult { row: job_rows::update_job(tx, &row)?, events, title_of_job_with_same_id })
+    Ok(MergeResult { job: job_rows::update_job(tx, &row)?, events, title_of_job_with_same_id })
 }
 
 /// Returns the title of the other row with this id, if that row's job was created by a prompt from this store.

@@ -92,7 +92,7 @@ fn connect_and_read<T>(
 /// come from queries with the generated column `list_group`, which has an index.
 fn summarize_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(db, scope)? else { return Ok(None) };
-    let GroupCounts { group_counts, working: active, pull_requests } = jobs::read_group_counts(db, scope)?;
+    let GroupCounts { group_counts, working_count: active, pull_requests } = jobs::read_group_counts(db, scope)?;
     let [needs_you, working, queued, done, _] = group_counts;
     let mut summary = StatusSummary {
         tracked: needs_you + working + queued + done,

@@ -21,7 +21,7 @@ use std::time::Instant;
 /// An event of the terminal or the system.
 #[derive(Debug)]
 pub enum TerminalEvent {
-    Event(Event),
+    Input(Event),
     Signal(Signal),
     /// The terminal reported its background colour: red, green and blue.
     Background([u8; 3]),
@@ -155,7 +155,7 @@ impl TerminalSession {
         let Self { reader, decoder, ready_events, .. } = self;
         loop {
             if let Some(event) = ready_events.pop_front() {
-                return TerminalEvent::Event(event);
+                return TerminalEvent::Input(event);
             }
             if let Some(background) = decoder.take_background() {
                 return TerminalEvent::Background(background);
@@ -165,7 +165,7 @@ impl TerminalSession {
                 signal = self.signals.next() => return TerminalEvent::Signal(signal),
                 () = self.hangup.wait_for_hangup() => return TerminalEvent::Signal(Signal::Hangup),
                 () = self.resizes.next() => if let Ok((columns, rows)) = terminal_size() {
-                    return TerminalEvent::Event(Event::Resize(columns, rows));
+                    return TerminalEvent::Input(Event::Resize(columns, rows));
                 },
                 is_open = read_input(reader.as_mut(), decoder, ready_events) => if !is_open {
                     return TerminalEvent::Signal(Signal::Hangup);

@@ -25,14 +25,14 @@ pub enum Screen {
     Welcome,
     Jobs,
     /// The analytics screen. Its first tab shows the page views.
-    Views,
+    Analytics,
     Log,
 }
 
 /// The screens in the header, each with the action that opens it and its name.
 pub(super) const HEADER_TABS: [(Screen, Action, &str); 3] = [
     (Screen::Jobs, Action::ShowJobs, "Jobs"),
-    (Screen::Views, Action::ShowAnalytics, "Analytics"),
+    (Screen::Analytics, Action::ShowAnalytics, "Analytics"),
     (Screen::Log, Action::ShowLog, "Log"),
 ];
 
@@ -239,7 +239,7 @@ impl App {
     /// Whether data for the current screen is still being read from the store, which takes only a moment.
     pub fn is_reading_store(&self) -> bool {
         let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
-        let trend = self.screen == Screen::Views && self.views.is_reading_trend();
+        let trend = self.screen == Screen::Analytics && self.views.is_reading_trend();
         list || trend || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { previous: None }))
     }
 

@@ -65,7 +65,7 @@ impl App {
     }
 
     fn fill_error_text(&self, unfilled: FillError) -> String {
-        let subject = if self.screen == Screen::Views { "the selected page" } else { "the selected job" };
+        let subject = if self.screen == Screen::Analytics { "the selected page" } else { "the selected job" };
         match unfilled {
             FillError::Missing(Placeholder::Path) => "no page is selected, so {path} is empty.".to_owned(),
             FillError::Missing(_) if self.jobs.selected().is_none() => "no job is selected.".to_owned(),

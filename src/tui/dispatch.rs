@@ -57,7 +57,7 @@ impl App {
         match (self.screen, self.pane) {
             (Screen::Jobs, Pane::List) => Some(&JobsScreen(Pane::List)),
             (Screen::Jobs, Pane::Detail) => Some(&JobsScreen(Pane::Detail)),
-            (Screen::Views, _) => Some(self.analytics_component()),
+            (Screen::Analytics, _) => Some(self.analytics_component()),
             (Screen::Log, _) => Some(&LogScreen),
             (Screen::Welcome, _) => None,
         }
@@ -122,7 +122,7 @@ impl App {
         let mut cx = Cx { app: self, now, effects };
         match screen {
             Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
-            Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_feedback_by_page) {
+            Screen::Analytics => match (cx.app.analytics.tab, cx.app.analytics.is_feedback_by_page) {
                 (AnalyticsTab::Questions, _) if cx.app.analytics.are_questions_grouped() => {
                     handle(&mut QuestionGroupsScreen, &mut cx)
                 }
@@ -313,7 +313,7 @@ impl App {
         }
         self.screen = screen;
         self.pane = Pane::List;
-        if screen == Screen::Views {
+        if screen == Screen::Analytics {
             effects.extend(self.views.load_if_idle());
         }
     }

@@ -51,7 +51,7 @@ impl Component for FilterInput {
         let (app, g) = (view.app, view.app.geometry());
         let line = match (&app.all_jobs, app.screen) {
             (Some(_), _) => g.upper_rule(),
-            (None, Screen::Views) => g.upper_rule(),
+            (None, Screen::Analytics) => g.upper_rule(),
             (None, _) => g.list_rule(),
         };
         cursor::place_in_input(frame, view, line);

@@ -113,7 +113,7 @@ impl App {
         });
         // The keys that apply to most jobs are first, so that they stay in place when the selection changes.
         if screen == Some(Screen::Jobs) {
-            hints.sort_by_cached_key(|hint| (group(hint), selection_rank(hint.action)));
+            hints.sort_by_cached_key(|hint| (group(hint), selection_hint_rank(hint.action)));
         }
         let (mut left, mut right) = (marks, width);
         for hint in &mut hints {
@@ -198,7 +198,7 @@ fn works_on_marks(action: Action) -> bool {
 }
 
 /// Returns the rank of an action among the keys for the selection. The actions that apply to most jobs are first.
-fn selection_rank(action: Option<Action>) -> usize {
+fn selection_hint_rank(action: Option<Action>) -> usize {
     let stable = [Action::NextNeedsYou, Action::Copy, Action::Dismiss, Action::MarkDone];
     stable.iter().position(|other| Some(*other) == action).unwrap_or(stable.len())
 }

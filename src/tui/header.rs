@@ -176,7 +176,7 @@ impl App {
     /// matters most on this screen.
     pub fn quota_closest_to_limit(&self) -> Quota {
         let order = match self.screen {
-            Screen::Views => [Quota::Views, Quota::Create, Quota::FollowUp],
+            Screen::Analytics => [Quota::Views, Quota::Create, Quota::FollowUp],
             _ => Quota::HOURLY,
         };
         let [first, others @ ..] = order;

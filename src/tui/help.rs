@@ -510,7 +510,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     }
     let where_else = if is_flat { "" } else { " (also in the header)" };
     symbols.push((NEEDS_YOU_SYMBOL, SymbolStyle::Warning, format!("needs you{where_else}")));
-    symbols.push((NOT_OPENED_SYMBOL, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
+    symbols.push((NOT_OPENED_SYMBOL, SymbolStyle::Muted, "finished, not seen yet".to_owned()));
     symbols.push((MARKED_SYMBOL, SymbolStyle::Mark, "marked".to_owned()));
     symbols.push(("◆", SymbolStyle::Muted, "service ready (in the header); blinks while jobs are checked".to_owned()));
     symbols

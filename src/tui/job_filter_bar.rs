@@ -24,8 +24,8 @@ impl App {
     /// Returns the typed filter of the current screen, whether or not the user is still typing it.
     pub fn filter_text(&self) -> &str {
         match (self.screen, self.analytics.tab) {
-            (Screen::Views, AnalyticsTab::Pages) => self.views.table.filter_text(),
-            (Screen::Views, _) => self.analytics.filter_text(),
+            (Screen::Analytics, AnalyticsTab::Pages) => self.views.table.filter_text(),
+            (Screen::Analytics, _) => self.analytics.filter_text(),
             _ => &self.filter_bar.typed,
         }
     }
@@ -49,7 +49,8 @@ impl App {
             return None;
         }
         if let Some(unknown) = list.filter().unknown_pull_request_state() {
-            let valid: Vec<String> = PullRequestFact::filter_words().collect();
+            // `changes` is left out, because it means the same as `rework`.
+            let valid: Vec<String> = PullRequestFact::filter_words().filter(|word| word != "changes").collect();
             return Some(format!("No pull request state starts with “{unknown}”. Valid: {}.", valid.join(", ")));
         }
         let unknown = list.filter().unknown_status(list.unrecognized_statuses())?;
@@ -78,7 +79,7 @@ impl App {
     pub(super) fn apply_typed_filter(&mut self, text: String) {
         if self.all_jobs.is_some() {
             self.filter_all_jobs(&text);
-        } else if self.screen == Screen::Views {
+        } else if self.screen == Screen::Analytics {
             self.filter_analytics(&text);
         } else {
             self.filter_bar.typed = text;
@@ -101,7 +102,7 @@ impl App {
             return had;
         }
         let had = !self.filter_text().trim().is_empty();
-        if self.screen == Screen::Views {
+        if self.screen == Screen::Analytics {
             self.filter_analytics("");
             return had;
         }

@@ -37,7 +37,7 @@ impl App {
             details_hidden: self.panes.hides_detail,
             screen: match self.screen {
                 Screen::Welcome | Screen::Jobs => SavedScreen::Jobs,
-                Screen::Views => SavedScreen::Views,
+                Screen::Analytics => SavedScreen::Views,
                 Screen::Log => SavedScreen::Log,
             },
             jobs: JobsLayout {
@@ -56,7 +56,7 @@ impl App {
         self.apply_layout(&saved, now);
         match saved.screen {
             SavedScreen::Jobs => {}
-            SavedScreen::Views => self.switch_screen(Screen::Views, now, effects),
+            SavedScreen::Views => self.switch_screen(Screen::Analytics, now, effects),
             SavedScreen::Log => self.switch_screen(Screen::Log, now, effects),
         }
         self.layout_save_state = LayoutSaveState::Saved(self.current_layout());
@@ -239,7 +239,7 @@ mod tests {
     fn the_whole_layout_is_restored() {
         let text = layout_saved_after("sS]/word\nzi2dm");
         let mut app = started_app_with_layout(&text);
-        assert_eq!(app.screen, Screen::Views);
+        assert_eq!(app.screen, Screen::Analytics);
         assert_eq!(app.views.preset(), Some(Preset::ThirtyDays));
         assert_eq!(app.views.table.metric().name(), "AI %");
         assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().is_reversed), ("age", true));

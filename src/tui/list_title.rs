@@ -170,7 +170,7 @@ impl App {
     }
 }
 
-/// Returns how many jobs of the list pass its filter.
+/// Returns how many of the jobs of the list pass its filter: `3 of 40`.
 fn match_count_text(list: &JobList) -> String {
     format!("{} of {}", format_count(list.matching_count()), format_count(list.len()))
 }

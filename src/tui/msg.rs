@@ -43,7 +43,7 @@ pub enum Msg {
         result: Result<(), Failure>,
     },
     /// The layout that the store has under this key. `None` if it has none.
-    Layout(String, Option<Layout>),
+    LayoutLoaded(String, Option<Layout>),
     /// The time that `App::next_timer` returned is reached.
     Timer,
     /// docdeck continues after it was suspended.
@@ -98,7 +98,7 @@ pub enum Effect {
     Views(ViewsEffect),
     Analytics(AnalyticsEffect),
     Profiles(ProfilesEffect),
-    /// Loads the layout saved under this key; answered by [`Msg::Layout`].
+    /// Loads the layout saved under this key; answered by [`Msg::LayoutLoaded`].
     LoadLayout(String),
     /// Saves the layout in the store under this key, without a notice.
     SaveLayout {

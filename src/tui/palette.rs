@@ -372,7 +372,7 @@ mod tests {
         assert!(palette(&app).total_and_matching_counts().1 < palette(&app).total_and_matching_counts().0);
         assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Show analytics"));
         enter(&mut app);
-        assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
+        assert_eq!((app.screen, app.dialogs.len()), (Screen::Analytics, 0));
     }
 
     #[test]

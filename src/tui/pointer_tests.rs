@@ -212,7 +212,7 @@ fn the_wheel_over_the_detail_changes_neither_selection_nor_focus() {
 fn a_click_on_a_tab_of_the_header_switches_screens() {
     for size in [(40, 12), (80, 24), (160, 40)] {
         let mut app = app(size, 5);
-        for screen in [Screen::Log, Screen::Views, Screen::Jobs] {
+        for screen in [Screen::Log, Screen::Analytics, Screen::Jobs] {
             let tabs = app.header(usize::from(size.0), at(1)).tabs;
             let tab = tabs.iter().find(|tab| tab.screen == screen).expect("a tab");
             click(&mut app, u16::try_from(tab.start).expect("a cell"), 0);

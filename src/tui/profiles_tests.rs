@@ -220,10 +220,10 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     assert!(!app.is_mouse_on() && !app.geometry().shows_both_panes(), "the current layout stays for now");
     let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
-    app.update(Msg::Layout(old, Some(layout)), at(1));
+    app.update(Msg::LayoutLoaded(old, Some(layout)), at(1));
     assert_eq!(app.jobs.sorting().by.name(), "group", "a late answer about the old profile is ignored");
     let saved_layout = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
-    app.update(Msg::Layout(new, Some(saved_layout)), at(1));
+    app.update(Msg::LayoutLoaded(new, Some(saved_layout)), at(1));
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both_panes()), ("status", true));
     assert_eq!(app.connection, Connection::Ready, "the service took the key");
     for later in [Connection::Connecting, Connection::Unknown] {

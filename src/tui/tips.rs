@@ -160,7 +160,7 @@ mod tests {
         let (mut app, _) = App::new(start, at(0));
         assert_eq!(app.tip(), None, "the store is not read yet");
         let jobs = vec![row(1, Status::Completed)];
-        let known = InitialData { jobs, tips: tips.map(str::to_owned), ..InitialData::default() };
+        let known = InitialData { jobs, seen_tips: tips.map(str::to_owned), ..InitialData::default() };
         let effects = app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known)))), at(0));
         (app, effects)
     }

@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_key_that_the_tour_names_also_does_what_it_says() {
         assert_eq!(press(KeyCode::Enter).pane, Pane::Detail);
-        assert_eq!(press(KeyCode::Char('2')).screen, Screen::Views);
+        assert_eq!(press(KeyCode::Char('2')).screen, Screen::Analytics);
         assert!(press(KeyCode::Char('?')).top::<Help>().is_some());
         for key in ['f', 'n'] {
             assert!(press(KeyCode::Char(key)).takes_text(), "{key} opens the editor");

@@ -228,9 +228,10 @@ impl UndeliveredDialog {
                 "docdeck never sends it again automatically: the agent could do the work twice. Later follow-ups wait \
                  for your decision.",
             ),
-            (DeliveryKind::Rejected, _) => {
-                ("The service rejected this prompt. Nothing was started.", "Edit the prompt before you send it again.")
-            }
+            (DeliveryKind::Rejected, _) => (
+                "The service rejected this prompt. Nothing was started.",
+                "Unless you edit it, the service may reject it again.",
+            ),
             _ => ("This prompt never reached the service. Nothing was started.", "It is safe to send it again."),
         };
         builder.add_labelled("!", 2, what, ColorRole::Warning);

@@ -62,7 +62,7 @@ impl App {
                 Ok(()) => self.notify(Severity::Info, success_notice.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
-            Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
+            Msg::LayoutLoaded(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
             Msg::TeamDisconnected => effects.push(Effect::SuspendNow),
             Msg::Resumed => {
@@ -86,7 +86,7 @@ impl App {
         // title widens the list, which makes the details narrower.
         self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
-        if self.screen == Screen::Views {
+        if self.screen == Screen::Analytics {
             self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
         }
         if let Some(open) = &mut self.all_jobs {
@@ -243,7 +243,7 @@ impl App {
             EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
             EngineEvent::Merged { gone, into } => self.merge_jobs(gone, into),
             EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
-            EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
+            EngineEvent::ExternalChange => self.reread_all_jobs(effects),
             EngineEvent::Team(status) => {
                 self.is_dirty |= self.team != status;
                 self.team = status;

@@ -101,7 +101,7 @@ fn open_questions(report: &Arc<RowsReport<Question>>) -> AppFixture {
 fn open_searches(report: &Arc<RowsReport<Search>>) -> AppFixture {
     let mut fixture = AppFixture::with_jobs(Vec::new());
     fixture.press("2 Tab");
-    assert_eq!(fixture.app.screen, Screen::Views);
+    assert_eq!(fixture.app.screen, Screen::Analytics);
     let cached = RowsMsg::Cached { range: report.range, report: Some(Arc::clone(report)), is_fresh: true };
     fixture.send(Msg::Analytics(AnalyticsMsg::Searches(cached)));
     assert_eq!(fixture.app.analytics.searches.rows().count(), report.rows.len());

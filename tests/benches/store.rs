@@ -136,9 +136,9 @@ async fn write_ranges(store: &Store, ranges: Range<u64>, pages: u32) {
     let scope = scope();
     println!("{} ranges of {pages} pages:", ranges.end);
     for days_ago in ranges {
-        for (number, response, complete) in responses(days_ago, pages) {
+        for (number, response, is_last) in responses(days_ago, pages) {
             let as_of = as_of(days_ago);
-            let next = ReportResponse { range: range(days_ago), number, response, complete, as_of, restarted_at: None };
+            let next = ReportResponse { range: range(days_ago), number, response, is_last, as_of, restarted_at: None };
             times.push(timed(store.cache_and_add_report_response(&scope, next, None)).await.0);
         }
     }
@@ -167,12 +167,12 @@ async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
     let mut merge: Option<Arc<ReportMerge>> = None;
     for (number, body) in (1..).zip(bodies) {
         let response = reader.views(200, None, body).expect("page views");
-        let complete = response.has_more == Some(false);
+        let is_last = response.has_more == Some(false);
         let range = range(days_ago);
-        let next = ReportResponse { range, number, response: response.clone(), complete, as_of, restarted_at: None };
+        let next = ReportResponse { range, number, response: response.clone(), is_last, as_of, restarted_at: None };
         assert!(store.cache_and_add_report_response(&scope, next, merge.clone()).await.expect("stored"));
         let so_far = merge.take().and_then(Arc::into_inner);
-        merge = Some(Arc::new(ReportMerge::add_or_start(so_far, range, response, complete, as_of)));
+        merge = Some(Arc::new(ReportMerge::add_or_start(so_far, range, response, is_last, as_of)));
         black_box(merge.as_deref().and_then(ReportMerge::loaded_share));
     }
     black_box(merge);

@@ -100,7 +100,7 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
 fn open_views(current: &Arc<Report>, previous: Option<&Arc<Report>>) -> AppFixture {
     let mut fixture = AppFixture::with_jobs(Vec::new());
     fixture.press("2");
-    assert_eq!(fixture.app.screen, Screen::Views);
+    assert_eq!(fixture.app.screen, Screen::Analytics);
     fixture.send(cached_report(current));
     if let Some(previous) = previous {
         fixture.press("c");

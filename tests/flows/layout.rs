@@ -23,7 +23,7 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
     dashboard.terminate().await;
     let requests = sim.requests(Operation::Views);
     let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
-    assert_eq!(dashboard.app.screen, Screen::Views);
+    assert_eq!(dashboard.app.screen, Screen::Analytics);
     dashboard
         .wait_until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current())
         .await;

@@ -57,7 +57,7 @@ async fn store_finished_job_with(
     };
     let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), evidence, at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
-    let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").row;
+    let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").job;
     let archived = JobResponse::Job(job(Status::Archived));
     store.apply_job_response(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;

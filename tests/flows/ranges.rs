@@ -125,7 +125,7 @@ async fn an_export_writes_the_visible_rows_to_the_file_that_the_dialog_showed() 
     let name = format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to());
     dashboard.press_chars("e");
     dashboard.assert_shows(&name);
-    dashboard.assert_shows("Writes 50 pages to the current folder.");
+    dashboard.assert_shows("Writes the views of 50 pages to the current folder.");
     dashboard.assert_shows("Partial: not all pages are loaded.");
     dashboard.press_key(KeyCode::Enter);
     dashboard.wait_until_shown("written to").await;
@@ -188,7 +188,7 @@ async fn json_is_copied_to_the_clipboard_in_the_documented_format() {
     dashboard.press_chars("ejl");
     dashboard.assert_shows("[JSON]");
     dashboard.press_chars("jl");
-    dashboard.assert_shows("Copies 50 pages to the clipboard.");
+    dashboard.assert_shows("Copies the views of 50 pages to the clipboard.");
     dashboard.press_key(KeyCode::Enter);
     let Some(Effect::Copy { success_notice: what, text }) = dashboard.requested_effects.last() else {
         panic!("{:?}", dashboard.requested_effects.last())

@@ -424,8 +424,8 @@ proptest! {
             async move |store| {
                 let last = responses.len();
                 for (number, response) in (1_u32..).zip(responses) {
-                    let complete = whole && number as usize == last;
-                    let next = ReportResponse { range, number, response, complete, as_of: now(), restarted_at: None };
+                    let is_last = whole && number as usize == last;
+                    let next = ReportResponse { range, number, response, is_last, as_of: now(), restarted_at: None };
                     assert!(store.add_report_response(&scope(), next).await.expect("kept"));
                 }
             },

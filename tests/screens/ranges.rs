@@ -110,7 +110,7 @@ fn the_export_of_the_visible_rows() {
 
 #[test]
 fn the_export_with_other_choices() {
-    snapshots("export_chosen", &[], &["Copies 50 pages to the clipboard."], |fixture| {
+    snapshots("export_chosen", &[], &["50 pages to the clipboard."], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, false);
         fixture.press_keys("e l j l l j l");

@@ -341,7 +341,7 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
 
 #[test]
 fn a_filter_for_removed_pages() {
-    snapshots("report_gone", &[], &["2 pages gone"], |fixture| {
+    snapshots("report_gone", &[], &["2 pages without views"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("/ g o n e Enter");
     });

@@ -253,7 +253,7 @@ impl ScreenFixture {
 
     /// Loads the jobs with tips enabled, as on the first start on this computer.
     pub(crate) fn load_jobs_with_tips(&mut self) {
-        let known = InitialData { jobs: rows(), tips: Some(String::new()), ..InitialData::default() };
+        let known = InitialData { jobs: rows(), seen_tips: Some(String::new()), ..InitialData::default() };
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known)))));
     }
 

@@ -126,9 +126,9 @@ impl DashboardFixture {
         // In tests of a read-only folder, the export folder can't be created, which is no error.
         let _ = std::fs::create_dir_all(&exports);
         effects.set_export_folder(exports);
-        let config = folder.join("config.toml");
-        let start = AppConfig { config_path: Some(CleanText::line(&config.display().to_string())), ..start };
-        effects.set_profile_effects(ProfileEffectRunner { config, source: None });
+        let config_path = folder.join("config.toml");
+        let start = AppConfig { config_path: Some(CleanText::line(&config_path.display().to_string())), ..start };
+        effects.set_profile_effects(ProfileEffectRunner { config_path, configured_key_source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.run(effect);
@@ -158,8 +158,12 @@ impl DashboardFixture {
     }
 
     /// Starts a dashboard on the welcome page, which writes the configuration to `folder`.
-    pub(crate) fn start_welcome(folder: &Path, set: &ExistingSettings, source: Option<KeySource>) -> Self {
-        let config = folder.join("config.toml");
+    pub(crate) fn start_welcome(
+        folder: &Path,
+        set: &ExistingSettings,
+        configured_key_source: Option<KeySource>,
+    ) -> Self {
+        let config_path = folder.join("config.toml");
         let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
         let start = AppConfig {
             size: SIZE,
@@ -168,8 +172,8 @@ impl DashboardFixture {
         };
         let store = Store::in_memory().expect("a store");
         let mut effects = EffectTasks::new(store.clone(), scope.clone(), None);
-        let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
-        effects.set_profile_effects(ProfileEffectRunner { config, source });
+        let form = Welcome::new(set, CleanText::line(&config_path.display().to_string()));
+        effects.set_profile_effects(ProfileEffectRunner { config_path, configured_key_source });
         let (mut app, begin) = App::new(start, now());
         app.open(form);
         assert_eq!(begin, []);

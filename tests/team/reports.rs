@@ -46,7 +46,7 @@ fn searches(query: &str) -> RowsResponse<Search> {
 
 impl Member {
     async fn load_pages(&self, range: DateRange, response: ViewsResponse, as_of: Time) {
-        let next = ReportResponse { range, number: 1, response, complete: true, as_of, restarted_at: None };
+        let next = ReportResponse { range, number: 1, response, is_last: true, as_of, restarted_at: None };
         assert!(self.store.cache_and_add_report_response(&self.scope, next, None).await.expect("stored"));
     }
 
@@ -288,8 +288,8 @@ async fn a_load_that_began_before_a_newer_report_arrived_ends_without_replacing_
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     let add = async |number, minutes| {
         let response = ViewsResponse { has_more: Some(number == 1), ..pages(3, 7) };
-        let (complete, as_of) = (number == 2, minutes_ago(minutes));
-        let next = ReportResponse { range: range(), number, response, complete, as_of, restarted_at: None };
+        let (is_last, as_of) = (number == 2, minutes_ago(minutes));
+        let next = ReportResponse { range: range(), number, response, is_last, as_of, restarted_at: None };
         bob.store.add_report_response(&bob.scope, next).await.expect("stored")
     };
     let started_at = minutes_ago(40);
@@ -328,7 +328,7 @@ async fn the_report_that_was_loaded_last_counts_in_every_order() {
             range: range(),
             number: 1,
             response: ViewsResponse { has_more: Some(true), ..pages(250, 7) },
-            complete: false,
+            is_last: false,
             as_of: minutes_ago(10),
             restarted_at: None,
         };

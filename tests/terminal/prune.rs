@@ -43,7 +43,7 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
         let range = DateRange::new(first, first).expect("a range");
         let query = ViewsQuery { range, limit: 250, page: 1 };
         store.save_views(&scope(project), query, &response, as_of).await.expect("kept");
-        let next = ReportResponse { range, number: 1, response, complete: true, as_of, restarted_at: None };
+        let next = ReportResponse { range, number: 1, response, is_last: true, as_of, restarted_at: None };
         assert!(store.add_report_response(&scope(project), next).await.expect("kept"));
     }
     store.add_new_job(&scope(project), "Fix the links", now).await.expect("kept");

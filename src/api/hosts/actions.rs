@@ -3,7 +3,7 @@
 use super::diff::github_url;
 use super::error::{HostError, HostErrorKind};
 use super::{HostClient, HostRequest, HostResponse, MAX_RESPONSE_MIB, github, gitlab, json};
-use crate::api::transport::Reuse;
+use crate::api::transport::ConnectionReuse;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
 use crate::model::text::CleanText;
@@ -35,7 +35,7 @@ impl HostClient {
             Err(error) => return self.failure(HostErrorKind::NotSent(Box::new(error.kind))),
         };
         let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql_url.as_str());
-        let request = HostRequest { reuse: Reuse::Never, ..request };
+        let request = HostRequest { reuse: ConnectionReuse::Never, ..request };
         let response = self.send(request, MAX_RESPONSE_MIB).await;
         match self.0.kind {
             // GitHub's GraphQL API responds with 200 even if it refuses a mutation.

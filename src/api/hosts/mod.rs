@@ -21,7 +21,7 @@ use super::client::ClientOptions;
 use super::connect_error::{ConnectError, innermost_cause};
 use super::excerpt;
 use super::response::{BodyEnd, read_body_up_to};
-use super::transport::{self, Reuse};
+use super::transport::{self, ConnectionReuse};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::{Checks, HostKind, PullRequest, PullRequestLink};
@@ -110,9 +110,9 @@ struct HostClientState {
     graphql_url: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
-    /// The HTTP client for requests that only read; keeps connections for the next request ([`Reuse::Keep`]).
+    /// The HTTP client for requests that only read; keeps connections for the next request ([`ConnectionReuse::Keep`]).
     read_only_client: OnceCell<reqwest::Client>,
-    /// The HTTP client for actions; never reuses a connection ([`Reuse::Never`]).
+    /// The HTTP client for actions; never reuses a connection ([`ConnectionReuse::Never`]).
     action_client: OnceCell<reqwest::Client>,
 }
 
@@ -305,10 +305,10 @@ impl HostClient {
         }
     }
 
-    async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
+    async fn http_client(&self, reuse: ConnectionReuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
-            Reuse::Keep => &self.0.read_only_client,
-            Reuse::Never => &self.0.action_client,
+            ConnectionReuse::Keep => &self.0.read_only_client,
+            ConnectionReuse::Never => &self.0.action_client,
         };
         transport::build_once(cell, &self.0.rest_url, &self.0.options, reuse).await
     }
@@ -358,7 +358,7 @@ struct HostRequest {
     url: Option<Url>,
     body: Option<String>,
     accept: &'static str,
-    reuse: Reuse,
+    reuse: ConnectionReuse,
 }
 
 impl HostRequest {
@@ -368,7 +368,7 @@ impl HostRequest {
 
     /// Returns a GET request without a URL, which the caller adds.
     fn empty() -> Self {
-        Self { method: Method::GET, url: None, body: None, accept: "application/json", reuse: Reuse::Keep }
+        Self { method: Method::GET, url: None, body: None, accept: "application/json", reuse: ConnectionReuse::Keep }
     }
 
     fn with_body(method: Method, url: Option<Url>, body: &serde_json::Value) -> Self {

@@ -73,7 +73,7 @@ pub(super) async fn run(
     shows_tour: bool,
     with_team: bool,
 ) -> Result<ExitReason, CliError> {
-    let (store, store_creation_guard) = Store::in_memory_delayed().map_err(CliError::local_error)?;
+    let (store, store_creation_hold) = Store::in_memory_delayed().map_err(CliError::local_error)?;
     let (file, path) = read_explicit_config_file(global_options, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
@@ -105,7 +105,7 @@ pub(super) async fn run(
         ..AppConfig::new(scope.clone(), local_offset())
     };
     // Without a team, the store is created after the first frame. A team needs it now, so the guard is dropped here.
-    let preload = Preload::with_first_rows(history.first_rows(), (!with_team).then_some(store_creation_guard));
+    let preload = Preload::with_first_rows(history.first_rows(), (!with_team).then_some(store_creation_hold));
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.
     let writing = tokio::spawn(history.write(store.clone()));

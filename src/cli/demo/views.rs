@@ -71,10 +71,10 @@ impl CacheWriter {
         for number in 1.. {
             let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: number };
             let response = self.compute_response(query).await;
-            let complete = !query.has_next(&response);
+            let is_last = !query.has_next(&response);
             let as_of = self.loaded_at(range.to());
-            let response = ReportResponse { range, number, response, complete, as_of, restarted_at: None };
-            if !self.store.cache_and_add_report_response(&self.scope, response, None).await? || complete {
+            let response = ReportResponse { range, number, response, is_last, as_of, restarted_at: None };
+            if !self.store.cache_and_add_report_response(&self.scope, response, None).await? || is_last {
                 break;
             }
         }

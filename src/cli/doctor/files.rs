@@ -108,9 +108,9 @@ fn damaged(why: &str) -> CheckResult {
 pub(super) fn jobs(facts: &DoctorFacts<'_>) -> CheckResult {
     let examined = facts.store_examination.as_ref()?.as_ref().ok()?.as_ref()?;
     let content = examined.content.as_ref().filter(|_| examined.faults.is_empty())?;
-    let StoreContent { jobs, jobs_in_project, undelivered, queued, paused, drafts, .. } = content;
-    let (queued, drafts) = (plural(*queued, "prompt"), plural(*drafts, "draft"));
-    let paused = match paused {
+    let StoreContent { jobs, jobs_in_project, undelivered, queued_prompts, paused_prompts, drafts, .. } = content;
+    let (queued, drafts) = (plural(*queued_prompts, "prompt"), plural(*drafts, "draft"));
+    let paused = match paused_prompts {
         0 => String::new(),
         n => format!(", {n} paused (`p` in the dashboard resumes them)"),
     };

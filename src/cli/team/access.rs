@@ -44,5 +44,5 @@ pub(in crate::cli) async fn resolve_team_access(
         Err(error) => return Err(error.clone().into()),
     };
     let address = TeamAddress::new(&url.read(settings).await?, settings.read_roots()?)?;
-    Ok(Some(TeamAccess { address, name: settings.name.clone() }))
+    Ok(Some(TeamAccess { address, name: settings.member_name.clone() }))
 }

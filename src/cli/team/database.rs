@@ -35,7 +35,7 @@ pub(super) async fn read_team_settings(cx: &mut CommandContext<'_>) -> Result<(T
 
 /// Returns the settings of this member for an exchange.
 pub(super) fn member_settings(settings: &TeamSettings) -> MemberSettings<'_> {
-    MemberSettings { name: settings.name.as_str(), reader_text_days: settings.reader_text_days }
+    MemberSettings { name: settings.member_name.as_str(), reader_text_days: settings.reader_text_days }
 }
 
 /// Returns the organization `wanted` if it is given, otherwise the only organization of the database login.

@@ -42,7 +42,7 @@ to a question.";
 pub(super) struct Options {
     #[command(subcommand)]
     command: Option<TeamCommand>,
-    /// print JSON, like `team status --json`
+    /// print the JSON of `team status --json`
     #[arg(long)]
     json: bool,
 }

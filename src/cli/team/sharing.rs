@@ -38,7 +38,7 @@ pub(super) async fn join(
     let shares_texts = !settings.reader_text_days.forbids_storing();
     let texts = if shares_texts { ", and the comments and questions of readers that you load" } else { "" };
     cx.out.print_lines(&[
-        format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
+        format!("This project is now shared with the organization {} as {}.", team.organization, settings.member_name),
         format!(
             "All members can read all prompts, titles, tags and notes of its jobs{texts}. Queued prompts, drafts and keys stay on this computer."
         ),
@@ -164,7 +164,9 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     let rules = ReportRules { now: Utc::now(), reader_text_days };
     let unsent_reports = session.store.count_unsent_team_reports(&session.scope, rules).await?;
     let (name, database) = match team_settings(cx.global_options, cx.environment)? {
-        Some(settings) => (Some(settings.name.clone()), Some(query_database(cx, &session, team.as_ref()).await?)),
+        Some(settings) => {
+            (Some(settings.member_name.clone()), Some(query_database(cx, &session, team.as_ref()).await?))
+        }
         None => (None, None),
     };
     session.close().await;

@@ -21,7 +21,7 @@ impl EngineState {
     }
 
     /// Marks reports that this instance has received and emitted, so that they are not emitted again.
-    pub(super) async fn mark_reports_as_seen(&self, received: &[ReportKey]) -> Result<(), StoreError> {
+    pub(super) async fn mark_reports_as_emitted(&self, received: &[ReportKey]) -> Result<(), StoreError> {
         let mut seen = self.team.seen_reports.lock().await;
         if let Some(seen) = seen.as_mut()
             && !received.is_empty()

@@ -303,7 +303,7 @@ impl ConnectedSession<'_> {
             self.reports.must_receive = self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
             let received = self.exchange.take_received_reports();
             self.inner.emit_received_reports(&received).await?;
-            self.inner.mark_reports_as_seen(&received).await?;
+            self.inner.mark_reports_as_emitted(&received).await?;
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }

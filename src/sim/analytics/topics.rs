@@ -36,7 +36,7 @@ const EDITIONS: [&str; 13] = ["v2", "v1", "de", "es", "fr", "ja", "ko", "pt-BR",
 /// A path segment that is longer than this is a sentence, not the name of something.
 const MAX_NAME_BYTES: usize = 40;
 
-/// The kind of a page.
+/// The section of the simulated site to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SiteSection {
     Api,

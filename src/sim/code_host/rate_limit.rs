@@ -106,7 +106,7 @@ pub(super) fn query_points(query: &str) -> u64 {
 /// entry of the outer list.
 fn count_lists(part: &str) -> u64 {
     let (mut opened, mut entries_of_next) = (0_u64, 1_u64);
-    // How often each surrounding block is evaluated.
+    // For each `{` that is still open: how often its content is evaluated.
     let mut counts = vec![1_u64];
     for (at, c) in part.char_indices() {
         let count = counts.last().copied().unwrap_or(1);

@@ -22,7 +22,7 @@ async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_tim
         JobEvent { at: at(60), kind: EventKind::PullRequest(link.clone()) },
     ];
     assert_eq!(applied.events, events);
-    let row = applied.row;
+    let row = applied.job;
     assert_eq!((row.remote.status, row.remote.pr_link), (Some(Status::Completed), Some(link)));
     assert_eq!(
         (row.local.finished_at, row.local.changed_at, row.local.checked_at),
@@ -41,9 +41,9 @@ async fn an_unchanged_response_updates_only_the_time_of_the_last_check() {
     assert_eq!(applied.events, []);
     let mut expected = row.clone();
     expected.local.checked_at = Some(at(5));
-    expected.revision = applied.row.revision;
-    assert!(applied.row.revision > row.revision);
-    assert_eq!(applied.row, expected);
+    expected.revision = applied.job.revision;
+    assert!(applied.job.revision > row.revision);
+    assert_eq!(applied.job, expected);
 }
 
 #[tokio::test]
@@ -56,13 +56,13 @@ async fn a_field_that_a_response_leaves_out_keeps_its_value() {
     full.state.model = Some(line("model").into());
     full.created_at = Some(at(-5));
     full.state.archived_at = Some(at(9));
-    let known = store.apply_job(row.key, full, at(10)).await.row;
+    let known = store.apply_job(row.key, full, at(10)).await.job;
     let applied = store.apply_job(row.key, response("j1", Status::parse("")), at(20)).await;
     assert_eq!(applied.events, []);
     let mut expected = known;
     expected.local.checked_at = Some(at(20));
-    expected.revision = applied.row.revision;
-    assert_eq!(applied.row, expected);
+    expected.revision = applied.job.revision;
+    assert_eq!(applied.job, expected);
     assert_eq!(expected.created_at, at(-5));
 }
 
@@ -82,11 +82,11 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, response("j1", Status::Failed), at(50)).await;
-    let row = store.apply_job(row.key, response("j1", Status::Active), at(90)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(90)).await.job;
     assert_eq!((row.local.started_at, row.local.finished_at, row.local.changed_at), (at(90), None, at(90)));
-    let row = store.apply_job(row.key, response("j1", Status::Completed), at(95)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(95)).await.job;
     assert_eq!(row.local.finished_at, Some(at(95)));
-    let row = store.apply_job(row.key, response("j1", Status::Archived), at(99)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Archived), at(99)).await.job;
     assert_eq!(row.local.finished_at, Some(at(95)), "archiving does not change it");
 }
 
@@ -95,13 +95,13 @@ async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let gone = store.apply_job_response(&row, JobResponse::NotFound, at(5)).await.expect("applied");
-    assert!(gone.row.local.gone);
+    assert!(gone.job.local.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
-    assert_eq!(gone.row.remote.status, Some(Status::Active));
+    assert_eq!(gone.job.remote.status, Some(Status::Active));
     let again = store.apply_job_response(&row, JobResponse::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
     let back = store.apply_job(row.key, response("j1", Status::Active), at(7)).await;
-    assert!(!back.row.local.gone);
+    assert!(!back.job.local.gone);
     assert_eq!(back.events, [JobEvent { at: at(7), kind: EventKind::Back }]);
 }
 
@@ -109,11 +109,11 @@ async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
 async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.job;
     assert!(row.is_unseen());
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(11)).await;
     assert_eq!((row.local.viewed_at, row.is_unseen()), (Some(at(11)), false));
-    assert!(store.apply_job(row.key, response("j1", Status::Archived), at(12)).await.row.is_unseen());
+    assert!(store.apply_job(row.key, response("j1", Status::Archived), at(12)).await.job.is_unseen());
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
     let row = store.add_accepted_job("j1", Status::Active, at(1000)).await;
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(500)).await;
     assert!(!row.is_unseen());
-    assert!(store.apply_job(row.key, response("j1", Status::Failed), at(600)).await.row.is_unseen());
+    assert!(store.apply_job(row.key, response("j1", Status::Failed), at(600)).await.job.is_unseen());
 }
 
 #[tokio::test]
@@ -154,11 +154,11 @@ async fn only_rows_that_changed_since_the_revision_are_returned() {
     let second = store.add_accepted_job("j2", Status::Active, at(1)).await;
     assert!(second.revision > first.revision);
     let nothing = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
-    assert_eq!((nothing.rows, nothing.revision), (Vec::new(), second.revision));
-    let changed = store.apply_job(first.key, response("j1", Status::Failed), at(2)).await.row;
+    assert_eq!((nothing.jobs, nothing.revision), (Vec::new(), second.revision));
+    let changed = store.apply_job(first.key, response("j1", Status::Failed), at(2)).await.job;
     let since = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
-    assert_eq!((since.revision, since.rows), (changed.revision, vec![changed]));
-    assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").rows.len(), 2);
+    assert_eq!((since.revision, since.jobs), (changed.revision, vec![changed]));
+    assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").jobs.len(), 2);
 }
 
 #[tokio::test]
@@ -390,14 +390,14 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
 async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_change() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 7), at(10)).await.row;
+    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 7), at(10)).await.job;
     let key = row.key;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let row = store.change_one_job(key, LocalChange::Viewed, at(20)).await;
     assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "viewing is not handling");
     let row = store.change_one_job(key, LocalChange::Handled, at(30)).await;
     assert_eq!((row.group(), row.local.handled_at), (JobGroup::Done, Some(at(30))));
-    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(40)).await.row;
+    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(40)).await.job;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
     let row = store.change_one_job(key, LocalChange::RestoreHandledAt(Some(at(40))), at(50)).await;
     assert_eq!(row.group(), JobGroup::Done);
@@ -405,7 +405,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
     store.permit(prompt, at(61)).await;
     let row = store.accept(prompt, response_with_pr("j1", Status::Completed, 8), at(62)).await;
     assert_eq!(row.group(), JobGroup::Done, "the answer is unchanged since the follow-up");
-    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(64)).await.row;
+    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(64)).await.job;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
 }
 
@@ -413,7 +413,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
 async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.job;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
     let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
@@ -429,9 +429,9 @@ async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
-        let row = store.apply_job_response(&row, JobResponse::NotFound, at(moment)).await.expect("written").row;
+        let row = store.apply_job_response(&row, JobResponse::NotFound, at(moment)).await.expect("written").job;
         assert_eq!((row.local.gone, row.state_since()), (true, Some(at(50))));
     }
-    let row = store.apply_job(row.key, response("j1", Status::Active), at(70)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(70)).await.job;
     assert_eq!((row.local.gone_at, row.state_since()), (None, Some(at(0))));
 }

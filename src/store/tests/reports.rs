@@ -25,8 +25,8 @@ pub(super) fn views_response(rows: &[(&str, Counts)], total: i64) -> ViewsRespon
     ViewsResponse { totals: counts(total, 0), rows: rows.collect(), has_more: None }
 }
 
-pub(super) fn part(number: u32, response: ViewsResponse, complete: bool, seconds: i64) -> ReportResponse {
-    ReportResponse { range: week(), number, response, complete, as_of: at(seconds), restarted_at: None }
+pub(super) fn part(number: u32, response: ViewsResponse, is_last: bool, seconds: i64) -> ReportResponse {
+    ReportResponse { range: week(), number, response, is_last, as_of: at(seconds), restarted_at: None }
 }
 
 impl Store {
@@ -242,9 +242,9 @@ async fn a_response_of_a_load_that_another_instance_restarted_is_ignored() {
     let old = Arc::new(ReportMerge::new(Report::from_first_response(week(), rows("/old"), false, at(0))));
     store.add_part(part(1, rows("/old"), false, 0)).await;
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
-    let response = |number, path, complete| ReportResponse {
+    let response = |number, path, is_last| ReportResponse {
         restarted_at: Some(at(5) + chrono::TimeDelta::microseconds(7)),
-        ..part(number, rows(path), complete, 6)
+        ..part(number, rows(path), is_last, 6)
     };
     assert!(store.add_part(response(1, "/new", false)).await);
     let late =
@@ -337,9 +337,9 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
 async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_in_length() {
     let store = memory_store();
     let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
-    let other = |number, complete| ReportResponse {
+    let other = |number, is_last| ReportResponse {
         range: range("2026-10-01", "2026-10-31"),
-        ..part(number, rows(&format!("/{number}")), complete, 90)
+        ..part(number, rows(&format!("/{number}")), is_last, 90)
     };
     let known = async |range| {
         let known = store.cached(range).await;

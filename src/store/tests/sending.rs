@@ -281,7 +281,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
 async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_finished() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 1), at(60)).await.row;
+    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 1), at(60)).await.job;
     assert_eq!((row.local.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
@@ -291,7 +291,7 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_
         (Some(Status::Completed), at(101), None)
     );
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
-    let row = store.apply_job(row.key, response("j1", Status::Active), at(103)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(103)).await.job;
     assert_eq!((row.local.started_at, row.local.finished_at, row.local.checked_at), (at(101), None, Some(at(103))));
     assert!(row.remote.pr_link.is_some());
 }
@@ -300,17 +300,17 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_
 async fn a_response_to_a_request_before_a_follow_up_was_accepted_changes_nothing() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let requested = store.apply_job(row.key, response("j1", Status::Completed), at(60)).await.row;
+    let requested = store.apply_job(row.key, response("j1", Status::Completed), at(60)).await.job;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
     let restarted = store.accept(prompt, response("j1", Status::Active), at(101)).await;
     for outdated in [JobResponse::Job(response("j1", Status::Completed)), JobResponse::NotFound] {
         let merged = store.apply_job_response(&requested, outdated, at(102)).await.expect("read");
-        assert_eq!((merged.row, merged.events), (restarted.clone(), Vec::new()));
+        assert_eq!((merged.job, merged.events), (restarted.clone(), Vec::new()));
     }
     assert_eq!(store.job(row.key).await.expect("read"), Some(restarted.clone()));
     let merged = store.apply_job_response(&restarted, JobResponse::NotFound, at(103)).await.expect("stored");
-    assert!(merged.row.local.gone);
+    assert!(merged.job.local.gone);
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
     store.accept(prompt, response("j1", Status::Completed), at(101)).await;
-    let row = store.apply_job(row.key, response("j1", Status::Completed), at(103)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(103)).await.job;
     assert_eq!(row.local.finished_at, Some(at(103)));
 }
 
@@ -447,7 +447,7 @@ async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_workin
     let row = store.accept(prompt, response("j1", Status::Active), at(61)).await;
     assert_eq!((row.local.started_at, row.state_since(), row.local.finished_at), (at(0), Some(at(0)), None));
     assert_eq!(row.local.followed_up_at, Some(at(61)), "polled soon after it");
-    let row = store.apply_job(row.key, response("j1", Status::Completed), at(100)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(100)).await.job;
     assert_eq!((row.local.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
     store.permit(prompt, at(160)).await;
@@ -527,9 +527,9 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     // A screen that shows the merged row finds out that it was merged, and the row's key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
     assert_eq!(left.merged_rows, [(tracked.key, one.key)]);
-    assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
+    assert_eq!(left.jobs.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
     assert_eq!(store.rows_merged_into(one.key).await.expect("keys"), [tracked.key]);
-    assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.row.key, one.key);
+    assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.job.key, one.key);
     assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Granted { job, .. } if job == one.key));
 }
 

@@ -43,7 +43,7 @@ impl Component for AllJobsDialog {
         match action {
             Action::Open => return go_to_selected_job(cx),
             Action::FollowUp | Action::Resolve => return handle_action_if_in_current_profile(action, cx),
-            Action::Refresh => cx.app.refresh_all_jobs(cx.effects),
+            Action::Refresh => cx.app.reread_all_jobs(cx.effects),
             Action::Quit => return close_list(cx),
             _ => return handle_jobs_action(action, cx),
         }
@@ -254,7 +254,7 @@ impl App {
     }
 
     /// Reads the jobs from the store again. Does nothing if the list is closed or is already being read.
-    pub(super) fn refresh_all_jobs(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn reread_all_jobs(&mut self, effects: &mut Vec<Effect>) {
         let effect = self.list_all_jobs();
         if let Some(open) = self.all_jobs.as_mut().filter(|open| !matches!(open.read_state, Load::Loading { .. })) {
             open.read_state.start();

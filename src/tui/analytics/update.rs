@@ -91,7 +91,7 @@ impl App {
             tab.update_summary(R::summary);
         }
         // Only the tab on screen requests its report on its own. The others wait for a confirmation of the cost.
-        let is_shown = self.screen == Screen::Views && self.is_report_shown::<R>();
+        let is_shown = self.screen == Screen::Analytics && self.is_report_shown::<R>();
         if is_shown {
             effects.extend(next_effect);
             if is_for_comparison {
@@ -194,13 +194,13 @@ impl App {
             AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.show_progress(progress),
             AnalyticsKind::Questions => self.analytics.questions.show_progress(progress),
         }
-        self.is_dirty |= self.screen == Screen::Views;
+        self.is_dirty |= self.screen == Screen::Analytics;
     }
 
     /// Reads or requests what the tab on screen needs for the current range. Page views are requested only while their
     /// tab is shown.
     pub(in crate::tui) fn load_shown_tab(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.screen != Screen::Views {
+        if self.screen != Screen::Analytics {
             return;
         }
         let (tab, range) = (self.analytics.tab, self.views.query().range);

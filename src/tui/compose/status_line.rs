@@ -32,7 +32,7 @@ pub(super) struct EditorStatus {
 }
 
 impl EditorStatus {
-    /// Returns what sending costs in the longest form that fits, with its style.
+    /// Returns what sending costs, with its style: the medium form if it fits, otherwise the short one, otherwise nothing.
     pub(super) fn cost(&self, view: View<'_>, width: usize) -> (String, Style) {
         let (forms, style) = cost_forms(view.app, view.theme, self.quota, self.requests, view.now);
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)

@@ -8,15 +8,15 @@ pub(in crate::tui) mod cursor;
 mod glyphs;
 pub(in crate::tui) mod header_and_footer;
 pub(in crate::tui) mod impact;
-pub(in crate::tui) mod kept;
+pub(in crate::tui) mod kept_cells;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
 pub(in crate::tui) mod rules;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
-pub(in crate::tui) use kept::FIXED_CONTENT_KEY;
-pub use kept::KeptCells;
+pub(in crate::tui) use kept_cells::FIXED_CONTENT_KEY;
+pub use kept_cells::KeptCells;
 pub use theme::{ColorDepth, Theme};
 
 use crate::model::Time;

@@ -147,7 +147,7 @@ pub struct InitialData {
     pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
     pub log: Vec<LogEntry>,
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
-    pub tips: Option<String>,
+    pub seen_tips: Option<String>,
     /// Whether the project is shared with a team.
     pub is_project_shared: bool,
 }

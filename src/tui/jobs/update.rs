@@ -123,7 +123,7 @@ impl App {
                 // of titles.
                 self.log.replace_ids_with_titles(title);
                 self.log.prepend(data.log);
-                self.tips.set_seen(data.tips.as_deref());
+                self.tips.set_seen(data.seen_tips.as_deref());
                 self.store = StoreState::Loaded;
                 self.apply_queued_events();
             }

@@ -170,7 +170,7 @@ impl Action {
             A::PreviousPane => "Previous tab",
             A::Copy => "Copy",
             A::ToggleDetail => "Show details",
-            A::Peek => "Set as opened",
+            A::Peek => "Set as seen",
             A::NextNeedsYou => "Next for you",
             A::OpenPr => "Open pull request",
             A::ClosePullRequest => "Close PR",

@@ -283,9 +283,9 @@ impl Component for ExportDialog {
             ExportTarget::Clipboard => ("Copies", "the clipboard"),
         };
         let width = usize::from(below.width);
-        let without_verb = format!("{} to {to}.", plural(self.page_count, "page"));
-        let with_verb = format!("{verb} {without_verb}");
-        let what = if with_verb.width() <= width { with_verb } else { without_verb };
+        let pages = plural(self.page_count, "page");
+        let long = format!("{verb} the views of {pages} to {to}.");
+        let what = if long.width() <= width { long } else { format!("{pages} to {to}.") };
         let (what, notes) = (Span::styled(what, theme.text), Span::styled(self.notes.join(" "), theme.warning));
         let name = Line::styled(self.file_name.clone(), theme.title);
         let name = (self.target == ExportTarget::File).then_some(name);
@@ -354,7 +354,7 @@ impl App {
     /// dialog has the focus, shows a notice instead, so that keys meant for it don't answer the question.
     pub(in crate::tui) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
         self.is_dirty = true;
-        if self.dialogs.is_empty() && self.screen == Screen::Views {
+        if self.dialogs.is_empty() && self.screen == Screen::Analytics {
             let shown = CleanText::line(&file.name);
             let question = format!("{shown} already exists in the current folder. Overwrite it?");
             self.open(ConfirmDialog { text: question, on_yes: ConfirmAction::Overwrite(file) });

@@ -54,7 +54,7 @@ impl App {
         now: Time,
     ) {
         let failure = result.as_ref().err().map(|failure| failure.message.to_string());
-        if !self.views.apply_response(query, result, cached, now) || self.screen != Screen::Views {
+        if !self.views.apply_response(query, result, cached, now) || self.screen != Screen::Analytics {
             return;
         }
         self.is_dirty = true;
@@ -106,7 +106,7 @@ impl App {
     pub(in crate::tui) fn show_load_progress(&mut self, progress: LoadProgress, now: Time) {
         if let Some(under_way) = self.views.all_pages.active.as_mut().filter(|load| load.range == progress.range) {
             under_way.progress = Some(progress);
-            self.is_dirty |= self.screen == Screen::Views;
+            self.is_dirty |= self.screen == Screen::Analytics;
             self.offer_to_stop(progress, now);
         }
     }
@@ -114,7 +114,7 @@ impl App {
     /// Offers to stop once nearly all views are loaded and the rest still needs requests. This is a notice, not a
     /// question: loading continues unless the user presses the key.
     fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
-        let on_screen = self.screen == Screen::Views && self.dialogs.is_empty();
+        let on_screen = self.screen == Screen::Analytics && self.dialogs.is_empty();
         let Some(load) = self.views.all_pages.active.as_mut().filter(|load| on_screen && !load.is_stopping) else {
             return;
         };
@@ -187,7 +187,8 @@ impl App {
 
     /// Runs the action that waited for all pages of a range, unless the screen shows something else by now.
     pub(super) fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        let is_visible = self.screen == Screen::Views && self.dialogs.is_empty() && self.views.query().range == range;
+        let is_visible =
+            self.screen == Screen::Analytics && self.dialogs.is_empty() && self.views.query().range == range;
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
@@ -202,7 +203,7 @@ impl App {
 
     fn handle_completed_load(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let rows = self.views.all_pages.complete_report(range).map_or(0, |report| report.rows.len());
-        if self.screen != Screen::Views || range != self.views.query().range {
+        if self.screen != Screen::Analytics || range != self.views.query().range {
             let text =
                 format!("All pages of {} are loaded: {}.", range.format_dates(true), format::plural(rows, "row"));
             self.notify(Severity::Info, &text, now);
@@ -235,7 +236,7 @@ impl App {
     /// Asks whether to continue after the confirmed number of requests is used. Shows a notice instead if another
     /// screen or dialog has the focus.
     fn ask_to_continue(&mut self, remaining_plans: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
-        let is_visible = self.screen == Screen::Views && self.dialogs.is_empty();
+        let is_visible = self.screen == Screen::Analytics && self.dialogs.is_empty();
         if is_visible {
             let text = self.continue_question(&remaining_plans, progress);
             self.ask_before_loading(text, remaining_plans, now);
@@ -271,7 +272,7 @@ impl App {
             known.by_range.insert(range, totals);
         }
         self.views.update_trend();
-        self.is_dirty |= self.screen == Screen::Views;
+        self.is_dirty |= self.screen == Screen::Analytics;
     }
 
     pub(in crate::tui) fn apply_cached_totals(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {

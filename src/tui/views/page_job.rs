@@ -65,7 +65,7 @@ impl App {
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
             let text = format!(
-                "You already have two drafts of new jobs: one about {theirs} and one about no page. Send or delete one \
+                "You already have two drafts of new jobs: one about {theirs} and one without pages. Send or delete one \
                  before you start another. Open the one about {theirs}?"
             );
             let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);

@@ -202,7 +202,7 @@ fn no_draft_is_replaced_if_a_new_job_already_has_a_draft() {
     assert_eq!(press(&mut app, 'n'), []);
     assert_eq!(
         question(&app),
-        "You already have two drafts of new jobs: one about /a and one about no page. Send or delete one before you \
+        "You already have two drafts of new jobs: one about /a and one without pages. Send or delete one before you \
          start another. Open the one about /a?"
     );
     assert_eq!((app.draft(DraftTarget::NewJob), app.draft_count()), (Some("another"), 2));

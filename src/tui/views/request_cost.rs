@@ -217,7 +217,7 @@ impl App {
 
 /// The sentence that names what works without requests.
 pub const AVAILABLE_WITHOUT_REQUESTS: &str =
-    "On the Pages tab, the trend (t) and cached ranges (H) are still available.";
+    "The trend (t) and the cached ranges (H) of the Pages tab are still available.";
 
 /// Formats a share in whole percent, rounded down so that 100% always means all.
 pub fn floor_percent(share: f64) -> String {

@@ -36,7 +36,7 @@ impl App {
     /// If the table shows visitors, reads the visitors that it needs from the cache. For each range whose visitors turn
     /// out to be outdated or not cached, [`Self::apply_visitors_msg`] then sends one request.
     pub(in crate::tui) fn load_shown_visitors(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let is_visible = self.screen == Screen::Views && self.analytics.tab == AnalyticsTab::Pages;
+        let is_visible = self.screen == Screen::Analytics && self.analytics.tab == AnalyticsTab::Pages;
         if !is_visible || !self.views.visitors.is_shown || self.views.as_of().is_none() {
             return;
         }
@@ -149,7 +149,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Requests the next day of the trend. Stops after a failure.
+    /// Requests the totals of the next day of the trend. Stops after a failure.
     fn continue_visitor_totals(
         &mut self,
         range: DateRange,

@@ -223,11 +223,7 @@ pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     let (measures, all) = (table.measures(), table.rows().len());
     let unit = if table.report().is_some_and(|report| !report.complete) { "row" } else { "page" };
     if table.is_filtered() && measures.gone_count > 0 && measures.gone_count == measures.passing_count {
-        let text = if measures.gone_count == 1 {
-            "1 page gone".to_owned()
-        } else {
-            format!("{} pages gone", format_count(measures.gone_count))
-        };
+        let text = format!("{} without views", plural(measures.gone_count, "page"));
         return vec![Span::styled(text, theme.text)];
     }
     let text = if table.is_filtered() {
@@ -241,7 +237,7 @@ pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = vec![Span::styled(text, theme.text)];
     if measures.gone_count > 0 {
-        part.push(Span::styled(format!(" + {} gone", format_count(measures.gone_count)), theme.muted));
+        part.push(Span::styled(format!(" + {} now at 0", format_count(measures.gone_count)), theme.muted));
     }
     part
 }
@@ -299,9 +295,8 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) if width < MIN_WIDTH_WITH_SHARE => "sum ≠ total".to_owned(),
-            (true, 0) => "row sum ≠ total".to_owned(),
-            (true, n) => format!("row sum ≠ total, {} without count", format_count(n)),
+            (true, 0) => "listed ≠ total".to_owned(),
+            (true, n) => format!("listed ≠ total, {} without count", format_count(n)),
         }
     })
 }

@@ -230,11 +230,11 @@ fn cell_text(
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
 
-/// Formats a difference in views: `+1,234`, `gone −56`.
+/// Formats a difference in views: `+1,234`, `to 0 −56`.
 fn difference_text(change: ViewsChange, shows_new_or_gone: bool) -> String {
     let word = match change {
         ViewsChange::New(_) if shows_new_or_gone => "new ",
-        ViewsChange::Gone(_) if shows_new_or_gone => "gone ",
+        ViewsChange::Gone(_) if shows_new_or_gone => "to 0 ",
         ViewsChange::InBoth { .. } | ViewsChange::New(_) | ViewsChange::Gone(_) | ViewsChange::Unknown => "",
     };
     match change.difference() {

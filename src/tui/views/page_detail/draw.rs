@@ -221,7 +221,12 @@ fn push_compared_ranges(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDeta
             forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default()
         }
         PageViewsState::NotListed(_) => format!("no views {previous_days}"),
-        PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
+        PageViewsState::Known(_) => match current {
+            PageViewsState::NotListed(_) => format!("no views {}", short_range(ranges.current, view.now)),
+            PageViewsState::Known(_) | PageViewsState::Unknown => {
+                format!("{} not loaded", short_range(ranges.current, view.now))
+            }
+        },
         PageViewsState::Unknown => {
             let forms = [
                 format!("change unknown: {previous_days} not loaded; press {} in the list to load it", key()),

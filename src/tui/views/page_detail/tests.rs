@@ -122,7 +122,7 @@ fn a_job_that_is_not_in_the_list_cannot_be_opened() {
     open(&mut app);
     load_history(&mut app, &[77], Vec::new());
     press_enter(&mut app);
-    assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 1));
+    assert_eq!((app.screen, app.dialogs.len()), (Screen::Analytics, 1));
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "job's views"), "there is no job yet");
-    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "job's views");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "load views"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "load views");
     let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
     let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));
