@@ -96,7 +96,7 @@ impl TextCell {
         Self { bar, ..Self::default() }
     }
 
-    /// Sets the text that is written in a pipe, for example a complete URL or time.
+    /// Sets the text that is written if the output is a pipe, for example a complete URL or time.
     pub(super) fn with_piped_text(self, text: impl Into<String>) -> Self {
         Self { piped_text: Some(text.into()), ..self }
     }

@@ -69,7 +69,7 @@ pub(super) struct EngineState {
     /// Limits how many requests outside the polling schedule run at the same time.
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
-    poller_messages: mpsc::UnboundedSender<PollerMessage>,
+    poller_sender: mpsc::UnboundedSender<PollerMessage>,
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
@@ -172,7 +172,7 @@ impl EngineState {
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
-            poller_messages: messages,
+            poller_sender: messages,
             refresh_commands,
             running_sends: GuardCounter::default(),
             unrecorded_outcomes: GuardCounter::default(),
@@ -384,7 +384,7 @@ impl EngineState {
 
     /// Sends a message to the poller. Does nothing if the poller has ended.
     pub(super) fn send_to_poller(&self, message: PollerMessage) {
-        let _ = self.poller_messages.send(message);
+        let _ = self.poller_sender.send(message);
     }
 
     /// Informs the poller that a request of another task is in flight, until the guard is dropped.

@@ -102,12 +102,12 @@ impl ComparedRanges {
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
     /// otherwise `views`.
-    pub fn scale_current(self, views: ViewCount) -> ViewCount {
+    pub fn comparable_current(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.current)
     }
 
-    /// Does the same as [`Self::scale_current`], but for `views` in the previous range.
-    pub fn scale_previous(self, views: ViewCount) -> ViewCount {
+    /// Does the same as [`Self::comparable_current`], but for `views` in the previous range.
+    pub fn comparable_previous(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.previous)
     }
 
@@ -117,7 +117,8 @@ impl ComparedRanges {
 
     /// Returns how a count changed, or `None` if `current` or `previous` is not a valid count.
     pub fn change(self, current: &Count, previous: &Count) -> Option<ViewsChange> {
-        let (current, previous) = (self.scale_current(current.value()?), self.scale_previous(previous.value()?));
+        let (current, previous) =
+            (self.comparable_current(current.value()?), self.comparable_previous(previous.value()?));
         Some(ViewsChange::InBoth { current, previous })
     }
 }
@@ -242,7 +243,7 @@ mod tests {
             ComparedRanges { current: range("2026-10-01 2026-10-31"), previous: range("2026-09-01 2026-09-30") };
         let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
-        assert_eq!(months.scale_current(ViewCount::from(100)).to_string(), "3.225806");
+        assert_eq!(months.comparable_current(ViewCount::from(100)).to_string(), "3.225806");
         let weeks =
             ComparedRanges { current: range("2026-10-08 2026-10-14"), previous: range("2026-10-01 2026-10-07") };
         let change = weeks.change(&Count::Known(62), &Count::Known(60)).expect("counts");

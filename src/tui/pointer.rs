@@ -78,7 +78,7 @@ impl App {
 
     /// Whether a cell shows the list or the thread above an editor.
     fn is_above_editor(&self, at: Position) -> bool {
-        let (g, is_editor) = (self.geometry(), self.top::<Editor>().is_some() && !self.has_dialog_below_editor());
+        let (g, is_editor) = (self.geometry(), self.top::<Editor>().is_some() && !self.has_dialog_under_editor());
         is_editor && self.panes.editor_rows > 0 && (g.list.contains(at) || g.detail.contains(at))
     }
 

@@ -53,7 +53,7 @@ impl App {
             Msg::Profiles(msg) => self.handle_profiles_msg(msg, now, effects),
             Msg::Input(event) => self.handle_input(event, now, effects),
             Msg::Engine(event) => self.handle_engine_event(event, now, effects),
-            // If the store was read-only at the start already, the notice about that was shown then.
+            // The notice was already shown, at the start or after an earlier message.
             Msg::StoreReadOnly if self.config.read_only => {}
             Msg::StoreReadOnly => self.set_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),

@@ -479,7 +479,7 @@ async fn with_no_requests_left_the_screen_shows_what_is_still_available() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
     dashboard.wait_until_shown("Not loaded.").await;
-    dashboard.assert_shows("are still available.");
+    dashboard.assert_shows("can still be shown.");
     dashboard
         .wait_until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
         .await;

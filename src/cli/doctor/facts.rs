@@ -230,7 +230,7 @@ impl<'a> DoctorFacts<'a> {
         let repositories = links.iter().map(|link| link.repository.clone());
         PrivateData {
             key: self.key.clone().ok().flatten(),
-            ids: project.into_iter().chain(&self.organization).cloned().chain(repositories).collect(),
+            private_names: project.into_iter().chain(&self.organization).cloned().chain(repositories).collect(),
             home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()),
         }
     }

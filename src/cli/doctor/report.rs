@@ -82,7 +82,7 @@ pub(super) fn error(error: impl Display) -> CheckResult {
 pub(super) struct PrivateData {
     pub(super) key: Option<ApiKey>,
     /// The ids of the project and of the organization, and the names of repositories.
-    pub(super) ids: Vec<String>,
+    pub(super) private_names: Vec<String>,
     pub(super) home: Option<PathBuf>,
 }
 
@@ -96,7 +96,7 @@ impl PrivateData {
         if let Some(key) = &self.key {
             text = Redactor::new(key).redacted(&text).into_owned();
         }
-        for id in self.ids.iter().filter(|id| id.chars().count() >= MIN_MASKED_ID_CHARS) {
+        for id in self.private_names.iter().filter(|id| id.chars().count() >= MIN_MASKED_ID_CHARS) {
             text = text.replace(id.as_str(), &mask_id(id));
         }
         let home = self.home.as_ref().and_then(|home| home.to_str()).filter(|home| home.len() > 1);
@@ -221,7 +221,7 @@ mod tests {
             findings: findings.into_iter().filter_map(|(section, name, found)| Some((section, name, found?))).collect(),
             private: PrivateData {
                 key: ApiKey::new("mint_5ecret"),
-                ids: vec!["66f1c0ffee99".into()],
+                private_names: vec!["66f1c0ffee99".into()],
                 home: Some("/home/me".into()),
             },
         }

@@ -217,8 +217,9 @@ pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
 /// previous range, and a page that is gone as 0 in the current range. Returns `None` if the current or the previous
 /// total is unknown.
 pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
-    let current = page.compared_days_counts.map(|counts| counts.total.value().map(|views| ranges.scale_current(views)));
-    let previous = |counts: &Counts| counts.total.value().map(|views| ranges.scale_previous(views));
+    let current =
+        page.compared_days_counts.map(|counts| counts.total.value().map(|views| ranges.comparable_current(views)));
+    let previous = |counts: &Counts| counts.total.value().map(|views| ranges.comparable_previous(views));
     match (current, page.previous) {
         (Some(current), PreviousViews::New) => current,
         (Some(current), PreviousViews::Counts(counts)) => Some(current? - previous(counts)?),

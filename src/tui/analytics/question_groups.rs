@@ -135,8 +135,8 @@ impl QuestionGroups {
                     (true, true) => ViewsChange::New(current),
                     (true, false) if current.is_zero() => ViewsChange::Gone(previous),
                     (true, false) => ViewsChange::InBoth {
-                        current: ranges.scale_current(current),
-                        previous: ranges.scale_previous(previous),
+                        current: ranges.comparable_current(current),
+                        previous: ranges.comparable_previous(previous),
                     },
                 });
             }

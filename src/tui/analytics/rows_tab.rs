@@ -298,7 +298,8 @@ impl<R: FieldedRow> RowsTab<R> {
             let (ranges, current, previous) = compared.as_ref()?;
             let of =
                 |numbers: &[(&str, ViewCount)]| numbers.iter().find(|(known, _)| *known == name).map(|found| found.1);
-            let (current, previous) = (ranges.scale_current(of(current)?), ranges.scale_previous(of(previous)?));
+            let (current, previous) =
+                (ranges.comparable_current(of(current)?), ranges.comparable_previous(of(previous)?));
             Some(ViewsChange::InBoth { current, previous })
         };
         let number = |(name, value)| SummaryNumber { name, value, change: change(name) };
@@ -335,8 +336,8 @@ impl<R: FieldedRow> RowsTab<R> {
             .map(|comparison| (comparison.new_row_count, comparison.gone_rows.len()))
     }
 
-    /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports
-    /// is partial or has no number, the change is unknown.
+    /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. The change is
+    /// unknown if a partial report doesn't have the row, or if one of the reports has no number for it.
     pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
         let RowsComparison { ranges, current_report: Some(current), previous_report: Some(previous), .. } =
             self.comparison.as_ref()?
@@ -349,8 +350,8 @@ impl<R: FieldedRow> RowsTab<R> {
         Some(match (current.number(row.key()), previous.number(row.key())) {
             (Some(current), Some(previous)) if current.is_zero() => ViewsChange::Gone(previous),
             (Some(current), Some(previous)) => ViewsChange::InBoth {
-                current: ranges.scale_current(current),
-                previous: ranges.scale_previous(previous),
+                current: ranges.comparable_current(current),
+                previous: ranges.comparable_previous(previous),
             },
             _ => ViewsChange::Unknown,
         })

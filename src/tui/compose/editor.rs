@@ -385,10 +385,10 @@ impl App {
 }
 
 impl App {
-    /// Whether a dialog, and not the jobs screen, is below the editor.
-    pub(in crate::tui) fn has_dialog_below_editor(&self) -> bool {
-        let below = self.dialogs.iter().take_while(|dialog| !dialog.is::<Editor>());
-        below.into_iter().any(|dialog| dialog.is_modal())
+    /// Whether a dialog, and not the jobs screen, is behind the editor.
+    pub(in crate::tui) fn has_dialog_under_editor(&self) -> bool {
+        let under = self.dialogs.iter().take_while(|dialog| !dialog.is::<Editor>());
+        under.into_iter().any(|dialog| dialog.is_modal())
     }
 }
 
@@ -547,7 +547,7 @@ impl Component for Editor {
             EditorLayout::LowerHalf if !view.app.geometry().shows_both_panes() => "Follow-up",
             _ => self.title.as_str(),
         };
-        let is_alone = !view.app.has_dialog_below_editor();
+        let is_alone = !view.app.has_dialog_under_editor();
         let is_below_panes = layout != EditorLayout::FullScreen && is_alone;
         // If no dialog is below the editor, panes may be above it. The heavy rule shows that they don't have the focus.
         let mut texts = DialogFrame { is_heavy: is_alone, ..DialogFrame::new(view, title) };

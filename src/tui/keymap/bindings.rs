@@ -338,7 +338,7 @@ pub const BINDINGS: &[Binding] = &[
         Context::PageDetail,
         &[ch('b')],
         Action::BeforeAfter,
-        "load views",
+        "job views",
         "load the views before and after the job (uses requests)",
     ),
     key_binding(

@@ -439,8 +439,8 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     test.set_requests_left(0);
     test.press("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
-    let text = "No analytics requests are left this hour; the next one is possible in 22m. The trend (t) and the \
-                cached ranges (H) of the Pages tab are still available.";
+    let text = "No analytics requests are left this hour; the next one is possible in 22m. Trends and ranges \
+                that are already loaded can still be shown.";
     assert_eq!(test.notice(), text);
     assert_eq!(test.loads().len(), 1);
 }

@@ -265,8 +265,8 @@ impl Calendar {
         Flow::Close
     }
 
-    /// Compares with an earlier range. If the calendar is open to choose the range to show, types the letter of the key
-    /// instead.
+    /// Compares with an earlier range. If the calendar is open to choose the range to show, the key is not a shortcut:
+    /// its letter is put into the input, which gets the focus.
     fn choose_quick_range(&mut self, before: EarlierPeriod, cx: &mut Cx<'_>) -> Flow {
         if self.purpose == CalendarPurpose::Show {
             self.input.paste(before.key().encode_utf8(&mut [0; 4]));

@@ -204,7 +204,7 @@ fn views_change_text(comparison: &Comparison, shown: DateRange, pages: &[CleanTe
     };
     let change = |count: fn(&Counts) -> &Count| {
         let (current, previous) = (sums(&comparison.current, count)?, sums(&comparison.previous, count)?);
-        Some(percent_change(ranges.scale_current(current), ranges.scale_previous(previous)))
+        Some(percent_change(ranges.comparable_current(current), ranges.comparable_previous(previous)))
     };
     let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
     let per_day = if ranges.is_per_day() { " per day" } else { "" };

@@ -216,8 +216,7 @@ impl App {
 }
 
 /// The sentence that names what works without requests.
-pub const AVAILABLE_WITHOUT_REQUESTS: &str =
-    "The trend (t) and the cached ranges (H) of the Pages tab are still available.";
+pub const AVAILABLE_WITHOUT_REQUESTS: &str = "Trends and ranges that are already loaded can still be shown.";
 
 /// Formats a share in whole percent, rounded down so that 100% always means all.
 pub fn floor_percent(share: f64) -> String {

@@ -72,8 +72,8 @@ impl ChangeWeight {
 pub(in crate::tui) fn larger_site_views(view: View<'_>) -> ViewCount {
     let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
     let ranges = comparison.ranges();
-    let current = comparison.current.totals.total.value().map(|views| ranges.scale_current(views));
-    let previous = comparison.previous.totals.total.value().map(|views| ranges.scale_previous(views));
+    let current = comparison.current.totals.total.value().map(|views| ranges.comparable_current(views));
+    let previous = comparison.previous.totals.total.value().map(|views| ranges.comparable_previous(views));
     current.max(previous).unwrap_or_default()
 }
 

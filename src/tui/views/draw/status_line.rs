@@ -70,7 +70,9 @@ fn order_and_change_text_forms(view: View<'_>) -> Vec<String> {
             [change.ranges.label(shown) + &overlap, format!("{short}{overlap}"), short]
         })
         .collect();
-    days.iter_mut().for_each(|days| *days = format!("change: {days}"));
+    // Without a comparison of the pages, only the totals show a change.
+    let label = if views.is_comparing() { "change" } else { "totals" };
+    days.iter_mut().for_each(|days| *days = format!("{label}: {days}"));
     if let [long, short, shortest] = days.as_slice()
         && shows_outliers(view)
     {

@@ -233,8 +233,8 @@ impl Movers {
                 without_counts += 1;
                 continue;
             };
-            let previous_views = previous_views.map(|views| ranges.scale_previous(views));
-            let current_views = current_views.map(|views| ranges.scale_current(views));
+            let previous_views = previous_views.map(|views| ranges.comparable_previous(views));
+            let current_views = current_views.map(|views| ranges.comparable_current(views));
             let delta = current_views.unwrap_or_default() - previous_views.unwrap_or_default();
             let moved = PageChange { delta, previous: previous_views, current: current_views, pair };
             match delta.cmp(&ViewCount::ZERO) {
@@ -283,8 +283,8 @@ impl Movers {
             index.and_then(|index| metric.views_in(&report.rows.get(index)?.counts)).unwrap_or_default()
         };
         let ranges = self.ranges();
-        let previous = ranges.scale_previous(views(&self.comparison.previous, previous));
-        ranges.scale_current(views(&self.comparison.current, current)) - previous
+        let previous = ranges.comparable_previous(views(&self.comparison.previous, previous));
+        ranges.comparable_current(views(&self.comparison.current, current)) - previous
     }
 
     fn focused_half(&self) -> &MoversHalf {

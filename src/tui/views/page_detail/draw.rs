@@ -221,15 +221,17 @@ fn push_compared_ranges(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDeta
             forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default()
         }
         PageViewsState::NotListed(_) => format!("no views {previous_days}"),
-        PageViewsState::Known(_) => match current {
-            PageViewsState::NotListed(_) => format!("no views {}", short_range(ranges.current, view.now)),
-            PageViewsState::Known(_) | PageViewsState::Unknown => {
-                format!("{} not loaded", short_range(ranges.current, view.now))
-            }
-        },
-        PageViewsState::Unknown => {
+        PageViewsState::Known(_) if matches!(current, PageViewsState::NotListed(_)) => {
+            format!("no views {}", short_range(ranges.current, view.now))
+        }
+        PageViewsState::Known(_) | PageViewsState::Unknown => {
+            let missing = if *previous == PageViewsState::Unknown {
+                previous_days
+            } else {
+                short_range(ranges.current, view.now)
+            };
             let forms = [
-                format!("change unknown: {previous_days} not loaded; press {} in the list to load it", key()),
+                format!("change unknown: {missing} not loaded; press {} in the list to load it", key()),
                 format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];

@@ -60,10 +60,12 @@ impl PageMetrics<'_> {
             return ViewsChange::Unknown;
         }
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
-        let scaled_current =
-            || value(self.compared_counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_current(views)));
+        let scaled_current = || {
+            value(self.compared_counts)
+                .map(|views| self.ranges.map_or(views, |ranges| ranges.comparable_current(views)))
+        };
         let scaled_previous = |counts: &Counts| {
-            value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_previous(views)))
+            value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.comparable_previous(views)))
         };
         let change = match self.baseline {
             ComparisonBaseline::Counts(previous) => scaled_current()
