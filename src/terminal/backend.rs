@@ -71,9 +71,12 @@ impl<W: Write> TerminalScreen<W> {
             std::mem::swap(frame.buffer_mut(), &mut next);
         })?;
         let backend = self.terminal.backend_mut();
-        backend.screen.show(&next);
+        backend.screen.show(&mut next);
         let sent = backend.send_frame();
         // The next frame is prepared only after this one was sent, so that sending doesn't wait for the preparation.
+        if next.area.is_empty() {
+            next.clone_from(backend.screen.cells());
+        }
         prepare_next(&mut next);
         self.cells = next;
         sent
@@ -120,7 +123,7 @@ impl<W: Write> FrameBackend<W> {
             out,
             size,
             is_synchronized,
-            screen: ShownScreen::blank(size, is_hidden),
+            screen: ShownScreen::blank(is_hidden),
             is_clear_pending: false,
             shows_cursor: false,
             cursor_target: None,
@@ -141,7 +144,7 @@ impl<W: Write> FrameBackend<W> {
 
     /// Clears the terminal before the next frame.
     fn clear_later(&mut self) {
-        self.screen.clear(self.size);
+        self.screen.clear();
         self.is_clear_pending = true;
         (self.cursor_at, self.is_cursor_shown) = (None, None);
     }

@@ -3,7 +3,6 @@
 
 use super::encode::{VISIBLE_ON_BLANK, encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
-use ratatui::layout::{Position, Rect, Size};
 use std::borrow::Cow;
 
 /// The content of a cell that is covered by a wider glyph, or by a link, to its left.
@@ -66,30 +65,73 @@ fn without_hidden_chars(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cel
 /// The content that the terminal shows once all changed cells are sent.
 #[derive(Debug)]
 pub(super) struct ShownScreen {
+    /// All cells; empty while the screen is blank.
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed_cells: Vec<(u16, u16)>,
     /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace are
-    /// not narrow. Empty between two frames: it is a field only so that its memory is reused.
+    /// not narrow. Empty between two frames; it is stored here only so that its memory is reused.
     wide_changes: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
 }
 
 impl ShownScreen {
-    /// Creates a screen that shows nothing. Characters for which `is_hidden` is true will not be shown.
-    pub(super) fn blank(size: Size, is_hidden: fn(char) -> bool) -> Self {
-        let cells = Buffer::empty(Rect::from((Position::ORIGIN, size)));
-        Self { cells, changed_cells: Vec::new(), wide_changes: Vec::new(), is_hidden }
+    /// Creates a blank screen. Characters for which `is_hidden` is true will not be shown.
+    pub(super) fn blank(is_hidden: fn(char) -> bool) -> Self {
+        Self { cells: Buffer::default(), changed_cells: Vec::new(), wide_changes: Vec::new(), is_hidden }
     }
 
-    /// Removes everything from the screen, which has this size now.
-    pub(super) fn clear(&mut self, size: Size) {
-        *self = Self::blank(size, self.is_hidden);
+    /// Removes everything from the screen.
+    pub(super) fn clear(&mut self) {
+        *self = Self::blank(self.is_hidden);
     }
 
-    /// Shows a frame of the size of the screen.
-    pub(super) fn show(&mut self, frame: &Buffer) {
+    /// Shows a frame. All frames have the same size until the screen is cleared. If the screen is blank, takes the
+    /// cells of the frame and leaves it empty; [`Self::cells`] returns them.
+    pub(super) fn show(&mut self, frame: &mut Buffer) {
+        if self.cells.area.is_empty() {
+            self.cells = std::mem::take(frame);
+            self.mark_first_changes();
+        } else {
+            self.change_to(frame);
+        }
+    }
+
+    /// The cells of the screen, as they are shown.
+    pub(super) fn cells(&self) -> &Buffer {
+        &self.cells
+    }
+
+    /// Prepares the cells of a frame that appears on a blank screen, and marks those that are not blank. This needs no
+    /// second buffer, whose memory would take much of the time until the first frame appears.
+    fn mark_first_changes(&mut self) {
+        let width = usize::from(self.cells.area.width).max(1);
+        for (y, row) in (0..).zip(self.cells.content.chunks_mut(width)) {
+            let mut covered_until = 0_u16;
+            for (x, cell) in (0..).zip(row) {
+                if x < covered_until {
+                    *cell = COVERED_CELL;
+                    continue;
+                }
+                if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden) {
+                    *cell = visible;
+                }
+                if !is_narrow(cell) {
+                    covered_until = x.saturating_add(cell.cell_width().max(1));
+                }
+                if cell.diff_option == CellDiffOption::Skip {
+                    *cell = Cell::EMPTY;
+                } else if !looks_like(cell, &Cell::EMPTY) {
+                    self.changed_cells.push((y, x));
+                }
+                normalize_blank(cell);
+            }
+        }
+    }
+
+    /// Shows a frame on a screen that is not blank.
+    fn change_to(&mut self, frame: &Buffer) {
         let width = usize::from(frame.area.width).max(1);
         let mut wide_changes = std::mem::take(&mut self.wide_changes);
         let shown_rows = self.cells.content.chunks_mut(width);
