@@ -43,8 +43,8 @@ pub(super) struct Out {
     has_stopped_writing: bool,
     /// Why results could not be written; `None` if they could.
     output_error: Option<String>,
-    /// Removes the API key from the lines and notes that are written.
-    redactor: Option<Redactor>,
+    /// Remove the API key and the URL of the team's database from the lines and notes that are written.
+    redactors: Vec<Redactor>,
 }
 
 impl Out {
@@ -62,11 +62,11 @@ impl Out {
             live_line: None,
             has_stopped_writing: false,
             output_error: None,
-            redactor: None,
+            redactors: Vec::new(),
         }
     }
 
-    /// Applies the settings for colours, ASCII and motion.
+    /// Applies the settings for colours, ASCII and motion. The first call prints a note if the theme can't be read.
     pub(super) fn configure(
         &mut self,
         display: &DisplaySettings,
@@ -168,7 +168,8 @@ impl Out {
         self.write(&format!("{}\n", escaped_json(&value.to_string())));
     }
 
-    /// Writes text without adding a line break. Only control sequences are removed.
+    /// Writes text as it is, except that control sequences are removed. Adds no line break, and doesn't hide the API
+    /// key.
     pub(super) fn write(&mut self, text: &str) {
         if self.has_stopped_writing {
             return;
@@ -236,18 +237,17 @@ impl Out {
         }
     }
 
-    /// Removes this API key from all lines and notes that are written from now on.
+    /// Removes this API key, or the URL of the team's database, from all lines and notes that are written from now on.
     pub(super) fn hide_key(&mut self, key: &ApiKey) {
-        self.redactor = Some(Redactor::new(key));
+        self.redactors.push(Redactor::new(key));
     }
 
-    /// Returns the text without the API key, and without anything that looks like an API key.
+    /// Returns the text without the hidden keys, and without anything that looks like an API key.
     pub(super) fn without_key<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let text = redacted(text);
-        match self.redactor.as_ref().map(|redactor| redactor.redacted(&text)) {
-            Some(Cow::Owned(redacted)) => Cow::Owned(redacted),
-            Some(Cow::Borrowed(_)) | None => text,
-        }
+        self.redactors.iter().fold(redacted(text), |text, redactor| match redactor.redacted(&text) {
+            Cow::Owned(redacted) => Cow::Owned(redacted),
+            Cow::Borrowed(_) => text,
+        })
     }
 
     /// Returns the text without API keys and control sequences, in ASCII if required.
@@ -367,6 +367,15 @@ mod tests {
         let rgb = RoleStyle { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..RoleStyle::default() };
         assert_eq!(sgr(rgb), "\x1b[38;2;1;2;3m");
         assert_eq!(sgr(RoleStyle::default()), "");
+    }
+
+    #[test]
+    fn every_hidden_key_is_removed() {
+        let mut out = Out::from_process();
+        let keys = ["postgres://ana:correct-horse@db/team", "key-with-battery-staple"];
+        keys.map(|key| out.hide_key(&ApiKey::new(key).expect("a key")));
+        let text = out.without_key("postgres://ana:correct-horse@db/team and key-with-battery-staple").into_owned();
+        assert!(keys.iter().all(|key| !text.contains(key)) && text.contains(" and "), "{text}");
     }
 
     #[test]
