@@ -153,7 +153,8 @@ impl Address {
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 
-    /// Returns the URL that requests the maximum number of rows of a report, starting after the cursor.
+    /// Returns the URL of a report, for as many rows as one response can contain. Without a cursor, these are the first
+    /// rows.
     pub(super) fn analytics_url(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
         let (report, parameter) = match kind {
             AnalyticsKind::Visitors => ("visitors", "offset"),

@@ -28,7 +28,7 @@ use std::fmt::Debug;
 const MAX_BLOCK_CHARS: usize = 10_000;
 /// The maximum number of sources of an answer that are kept.
 const MAX_SOURCES: usize = 50;
-/// The text that is shown for a search without a query.
+/// The text that is shown for a search or a question without a query.
 const NO_QUERY: &str = "(no query)";
 
 /// A row that [`Client::get_report_rows`] can request. Only this crate can implement this trait.
@@ -95,7 +95,8 @@ impl Client {
 }
 
 impl<R: AnalyticsRow> DecodedRows<R> {
-    /// Determines where the next response begins. `requested` is the cursor of the request.
+    /// Determines the cursor of the next request, and whether there are rows that can't be requested. `requested` is
+    /// the cursor of this response's request.
     fn into_response(self, requested: Option<&Cursor>) -> RowsResponse<R> {
         let limit = R::KIND.max_rows();
         // If a response doesn't state whether there are more rows, and it has the maximum number of rows, more are

@@ -66,8 +66,8 @@ pub(super) struct OutgoingRequest {
 }
 
 impl Client {
-    /// Creates a client. Fails with a message for the user if the base URL is invalid, or starts with `http://` and its
-    /// host is another computer.
+    /// Creates a client. Fails with a message for the user if the project id or the base URL is invalid, or if the base
+    /// URL starts with `http://` and its host is another computer.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::local(&error.to_string()))?;
         let (read_only_client, prompt_client) = (OnceCell::new(), OnceCell::new());
@@ -98,9 +98,9 @@ impl Client {
             return unusable_id_failure(id.to_clean_text());
         };
         let response = self
-            .request(OutgoingRequest { operation: Operation::Get, url, body: None }, response::decode_redacted_job)
+            .request(OutgoingRequest { operation: Operation::GetJob, url, body: None }, response::decode_redacted_job)
             .await;
-        require_same_job(id, Operation::Get, response)
+        require_same_job(id, Operation::GetJob, response)
     }
 
     /// Sends a follow-up to a job. Counts toward the project's hourly limit of follow-ups.

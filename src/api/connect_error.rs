@@ -127,7 +127,8 @@ pub fn tls_reason(error: &rustls::Error) -> CleanText {
     CleanText::line(reason)
 }
 
-/// Returns a phrase for a certificate error that is recognized only by the text of its debug output.
+/// Returns a phrase for a certificate error that is recognized only by its debug output. If the error is unknown, the
+/// phrase quotes this output.
 fn reason_from_debug_text(debug_text: &str) -> CleanText {
     const CERTIFICATE_REASONS: [(&str, &str); 9] = [
         (

@@ -108,7 +108,8 @@ fn parse_counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&
     Counts::new(parse_count(human), parse_count(ai), parse_count(total))
 }
 
-/// Parses a count from a JSON number (`12`, `12.0`, `12.5`, `1.2e1`). Any other value is kept as received.
+/// Parses a count from a JSON number (`12`, `12.0`, `12.5`, `1.2e1`). Any other value is kept as text, cut to
+/// [`MAX_NUMBER_CHARS`].
 pub(super) fn parse_count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;

@@ -19,8 +19,8 @@ pub enum RequestEffect {
     NotReached,
     /// The service sent a response whose status means that it did not carry out the request.
     Refused,
-    /// The service may have carried out the request, because the response was lost or came too late, had a 5xx status,
-    /// or had a 2xx status but could not be used.
+    /// The service may have carried out the request: the response was lost, came too late or could not be used, or its
+    /// status (303, 408, 499 or 5xx) doesn't show what the service has done.
     Unknown,
 }
 
@@ -52,7 +52,7 @@ pub enum ApiError {
     /// No connection was established.
     #[error("{}", connect_error_message(.host, .cause))]
     NotReached { host: CleanText, cause: ConnectError },
-    /// The id is `.` or `..`, which can't be part of a URL.
+    /// The id is empty, `.` or `..`, which can't be a part of a URL's path.
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
     UnusableId { id: CleanText },
     /// No complete response arrived in time.
@@ -247,7 +247,7 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_html_page: 
                 "The project was not found (404{quoted}), so no job was started: check the project id and the base URL."
             )
         }
-        Operation::Get => format!("The service has no such job (404{quoted}): check the id and the project."),
+        Operation::GetJob => format!("The service has no such job (404{quoted}): check the id and the project."),
         Operation::FollowUp => {
             format!(
                 "The service has no such job (404{quoted}), so the follow-up was rejected: start a new job instead."
@@ -271,7 +271,8 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
     )
 }
 
-/// Returns a phrase that states what a request without a complete response may have done, and what to do next.
+/// Returns a phrase for a request whose response is missing or unusable: what the service may have done nevertheless,
+/// and what to do next.
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
@@ -281,7 +282,7 @@ fn possible_effect(operation: Operation) -> &'static str {
             "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"
         }
         Operation::Preview => "the preview may be built anyway",
-        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
+        Operation::GetJob | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             "nothing is lost: try again in a moment"
         }
     }
@@ -291,7 +292,7 @@ fn how_to_correct(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "no job was started: correct the prompt and send it again",
         Operation::FollowUp => "the follow-up was rejected: correct it and send it again",
-        Operation::Get => "check the id and the project",
+        Operation::GetJob => "check the id and the project",
         Operation::Preview => "nothing is built: check that the branch exists",
         Operation::Build => "build the preview again",
         Operation::Views => "try another range or another block of rows",
@@ -303,7 +304,7 @@ fn how_to_correct(operation: Operation) -> &'static str {
 fn permission_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Create | Operation::FollowUp | Operation::Preview => "write",
-        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
+        Operation::GetJob | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             "read"
         }
     }
@@ -398,7 +399,7 @@ mod tests {
     fn a_404_page_does_not_mark_a_job_as_gone() {
         let now = moment("2026-11-20T12:00:00Z");
         let missing = |is_html_page| ApiError::NotFound {
-            operation: Operation::Get,
+            operation: Operation::GetJob,
             service_text: CleanText::default(),
             is_html_page,
         };

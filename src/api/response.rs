@@ -99,7 +99,7 @@ impl BodyReader<'_> {
     /// Returns the size limit for the decompressed body of a successful response, in MiB.
     fn max_body_mib(&self) -> usize {
         match self.operation {
-            Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
+            Operation::Create | Operation::GetJob | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
             Operation::Views | Operation::Analytics(_) | Operation::Conversation => 16,
         }
     }

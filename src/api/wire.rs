@@ -43,11 +43,11 @@ pub struct ViewsBody {
 pub struct ErrorBody {
     pub error: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<DetailBody>,
+    pub details: Vec<ErrorDetailBody>,
 }
 
 /// One of the details of an error.
 #[derive(Debug, Clone, Serialize)]
-pub struct DetailBody {
+pub struct ErrorDetailBody {
     pub message: String,
 }

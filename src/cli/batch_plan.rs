@@ -23,7 +23,7 @@ pub(super) struct BatchPlan {
     /// The prompts that will be queued.
     pub(super) new_prompts: Vec<String>,
     /// The prompts in the store that have the same text as a prompt of the file, and are not sent yet or were sent
-    /// recently.
+    /// recently; empty with `--again`.
     pub(super) earlier_prompts: Vec<RecentPrompt>,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn is_unsent(prompt: &RecentPrompt) -> bool {
     matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of the earlier prompts that `--rest` sends, which are those that are still to be sent.
+/// Returns the jobs of those earlier prompts that are still to be sent. `--rest` sends them.
 pub(super) fn unsent_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
     earlier_prompts.iter().filter(|prompt| is_unsent(prompt)).map(|prompt| prompt.job).collect()
 }

@@ -124,8 +124,8 @@ pub(super) async fn open_dashboard(
     Ok(if ended.has_unrecorded_outcomes { Code::Unconfirmed } else { ended.exit.into() })
 }
 
-/// Returns the notice that the dashboard shows when it opens: that the store was repaired, that the store is read-only,
-/// or that other users can read the data folder.
+/// Returns the notice that the dashboard shows when it opens, if any. The first of these applies: the store was
+/// repaired, no store can be created in the data folder, or other users can read the data folder.
 fn notice(opened: &OpenOutcome, folder: &Path) -> Option<CleanText> {
     let repaired = repair_message(opened).map(|sentence| CleanText::line(&sentence));
     let permissions = || permission_warning(folder).map(|sentence| CleanText::line(&sentence));

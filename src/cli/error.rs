@@ -28,7 +28,7 @@ impl CliError {
         Self::new(Code::Unusable, why)
     }
 
-    /// Adds the fields of the object `known` to the JSON that is printed for the error.
+    /// Sets the fields that are printed as JSON in addition to the error. Ignores `known` if it is not an object.
     pub(super) fn with_json_fields(mut self, known: Value) -> Self {
         if let Value::Object(fields) = known {
             self.json_fields = fields;

@@ -66,8 +66,8 @@ enum PruneSelection {
 }
 
 impl Options {
-    /// Returns what the options select. A selection of analytics also includes the texts of readers that have expired
-    /// according to the configuration.
+    /// Returns what the options select. A selection of analytics also includes all readers' texts that are older than
+    /// the configuration allows.
     fn selection(
         &self,
         global_options: &GlobalOptions,
@@ -146,13 +146,13 @@ fn describe<C>(
     counts_json: fn(&C) -> Value,
     counts_lines: fn(&C, bool) -> Vec<String>,
 ) -> (Value, Vec<String>) {
-    let PruneOutcome { counts, bytes_before, bytes_after, has_shrink_failed } = pruned;
+    let PruneOutcome { counts, bytes_before, bytes_after, shrinking_failed } = pruned;
     let mut json = counts_json(&counts);
     if let Value::Object(fields) = &mut json {
         fields.insert("dryRun".to_owned(), dry_run.into());
         fields.insert("bytesBefore".to_owned(), bytes_before.into());
         fields.insert("bytesAfter".to_owned(), bytes_after.into());
-        fields.insert("stillLarge".to_owned(), has_shrink_failed.into());
+        fields.insert("stillLarge".to_owned(), shrinking_failed.into());
     }
     let mut lines = counts_lines(&counts, dry_run);
     lines.push(if bytes_before == bytes_after {
@@ -160,7 +160,7 @@ fn describe<C>(
     } else {
         format!("The database used {} and now uses {}.", format_size(bytes_before), format_size(bytes_after))
     });
-    if has_shrink_failed {
+    if shrinking_failed {
         lines.push(
             "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
              reuses it, and the next prune tries again."
@@ -286,8 +286,7 @@ mod tests {
         let text =
             |pruned, dry_run| describe(pruned, dry_run, pruned_analytics_json, pruned_analytics_lines).1.join("\n");
         let counts = PrunedAnalyticsCounts { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
-        let pruned =
-            PruneOutcome { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
+        let pruned = PruneOutcome { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, shrinking_failed: false };
         assert_eq!(
             text(pruned, false),
             "Deleted page views of 12 date ranges: 1 list of pages, 60 single responses, 15 site totals.\n\
@@ -301,7 +300,7 @@ mod tests {
              The database uses 24.1 MB."
         );
         let nothing =
-            PruneOutcome { bytes_before: 900, bytes_after: 900, has_shrink_failed: true, ..PruneOutcome::default() };
+            PruneOutcome { bytes_before: 900, bytes_after: 900, shrinking_failed: true, ..PruneOutcome::default() };
         assert!(text(nothing, false).starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk"));
     }
 }

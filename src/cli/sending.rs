@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long to wait, after a signal, for the response to a prompt that is being sent.
-const INTERRUPTED_RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
+const RESPONSE_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// The maximum time to wait until a queued prompt is sent if `--wait` is not used.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait if the store can't be written. The engine retries within this time.
@@ -42,7 +42,8 @@ pub(super) struct SubmittedPrompt {
     is_limit_end_estimated: bool,
     /// The store error that prevents sending.
     store_error: Option<CleanText>,
-    /// The earlier prompts of the job that this prompt replaces, in the state that they had before they were discarded.
+    /// The prompts that this prompt replaces: earlier prompts of the same job, in the state that they had before they
+    /// were discarded.
     discarded: Vec<Prompt>,
 }
 
@@ -139,7 +140,7 @@ impl SubmittedPrompt {
     ) -> SendWaitEnd {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match previous_end {
-            Some(SendWaitEnd::Interrupted) => soon(INTERRUPTED_RESPONSE_TIMEOUT),
+            Some(SendWaitEnd::Interrupted) => soon(RESPONSE_TIMEOUT_AFTER_SIGNAL),
             Some(_) => None,
             None if options.should_wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
@@ -177,7 +178,7 @@ impl SubmittedPrompt {
                     out.note(
                         "The prompt is being sent; waiting a few seconds for the answer. Ctrl-C leaves it unconfirmed.",
                     );
-                    end = soon(INTERRUPTED_RESPONSE_TIMEOUT);
+                    end = soon(RESPONSE_TIMEOUT_AFTER_SIGNAL);
                 }
                 // The time is up. If the prompt is being sent, still wait for the response: the request has its own
                 // timeout.
@@ -460,7 +461,8 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Returns the job as JSON. If the prompt is a follow-up, the JSON includes it.
+    /// Returns the job as JSON. Adds the prompt if it is a follow-up, the prompts that it replaces, and the other
+    /// prompts for which the service returned the same job id.
     async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
         let thread = session.store.thread(self.job.key).await?;
         let job = session.store.job(self.job.key).await?;

@@ -286,7 +286,8 @@ impl Session {
         self.was_last_signal_ctrl_c
     }
 
-    /// Waits for a prompt that is being sent, then stops the engine and closes store and log.
+    /// Waits for a prompt that is being sent and for running `on_change` programs, then stops the engine and closes
+    /// store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
         // If an outcome is still unrecorded, the command has given up recording it, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
@@ -301,7 +302,7 @@ impl Session {
     }
 
     /// Waits for the response to a prompt that is being sent, because the prompt would be unconfirmed without it. A
-    /// signal ends the wait.
+    /// signal or a timeout ends the wait.
     pub(super) async fn await_responses(&mut self, out: &mut Out) {
         if !self.engine.is_sending() {
             return;

@@ -140,7 +140,7 @@ fn aligned_lines<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
 }
 
 /// Returns the width of each column: the width of its widest cell, or less if the column must be cut. Bars get the rest
-/// of the line.
+/// of the line, up to [`MAX_BAR_WIDTH`], unless it is narrower than [`MIN_BAR_WIDTH`].
 fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width: usize) -> Vec<usize> {
     let widest = |(at, column): (usize, &TextColumn<'_, T>)| {
         let heading = if column.kind == ColumnKind::Bar { 0 } else { column.heading.width() };
@@ -209,7 +209,7 @@ fn aligned_line<T>(
 fn draw_bar(parts: &[BarPart], width: usize, out: &Out) -> String {
     let mut drawn = 0;
     let draw_part = |(role, symbol, end): &BarPart| {
-        let begin = std::mem::replace(&mut drawn, nearest_cells(*end, width));
+        let begin = std::mem::replace(&mut drawn, share_in_cells(*end, width));
         out.paint(*role, &symbol.repeat(drawn.saturating_sub(begin)))
     };
     parts.iter().map(draw_part).collect()
@@ -217,7 +217,7 @@ fn draw_bar(parts: &[BarPart], width: usize, out: &Out) -> String {
 
 /// Returns how many of `width` cells stand for the share. Rounds to the nearest number, but a share above zero gets at
 /// least one cell.
-fn nearest_cells(share: f64, width: usize) -> usize {
+fn share_in_cells(share: f64, width: usize) -> usize {
     if share <= 0.0 {
         return 0;
     }

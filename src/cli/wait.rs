@@ -1,4 +1,5 @@
-//! `docdeck wait`: waits until all given jobs are finished and, with `--pr`, until their pull requests have a state.
+//! `docdeck wait`: waits until all given jobs are finished and, with `--pr`, until their pull requests are merged or
+//! ready.
 
 use super::error::CliError;
 use super::exit_code::Code;

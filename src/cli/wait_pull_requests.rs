@@ -1,4 +1,4 @@
-//! The second part of `docdeck wait --pr`: waits until the pull requests of finished jobs have a state.
+//! The second part of `docdeck wait --pr`: waits until the pull requests of finished jobs are merged or ready.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -168,7 +168,8 @@ fn early_end_error(
     CliError::new(code, text)
 }
 
-/// Returns the time of the next request for the state of a pull request.
+/// Returns the time of the next request for the state of a pull request. A pull request whose state is unknown, or was
+/// not read by the last request (`has_failed`), is requested again after [`RETRY_INTERVAL`].
 fn next_request_time(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
     let retry = now + RETRY_INTERVAL;
     let times = rows.iter().filter_map(|job| match wait_progress(job, wanted) {

@@ -92,7 +92,8 @@ impl JobWait {
         Self { jobs, timer, connection: ConnectionLog::default() }
     }
 
-    /// Waits until all jobs have ended, the time is up, or a signal asks the command to end.
+    /// Waits until all jobs have ended, the time is up, a signal asks the command to end, or the service refuses the
+    /// key.
     ///
     /// # Errors
     /// Fails if the store can't be read.
@@ -197,7 +198,7 @@ impl JobWait {
     }
 
     /// Replaces the job `merged` with the job `into`, because the store has merged the two. If `into` is already in the
-    /// list, only removes `merged`.
+    /// list, only removes `merged`; if `into` is `None`, does nothing.
     fn replace_merged_job(&mut self, merged: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
         if self.jobs.iter().any(|row| row.key == into.key) {

@@ -26,7 +26,7 @@ struct WeightTable {
 }
 
 impl AnalyticsConfig {
-    /// Returns the weights. A negative or infinite weight counts as 0.
+    /// Returns the weights. A weight that is negative, infinite or not a number counts as 0.
     pub(super) fn weights(self) -> SignalWeights {
         let mut weights = SignalWeights::default();
         let table = self.weights;

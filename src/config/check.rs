@@ -65,7 +65,8 @@ fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
 pub const KEY_ENTERED_AS_SOURCE_MESSAGE: &str =
     "This looks like the key itself. To store it in config.toml, choose “typed here”.";
 
-/// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
+/// Rejects a command that is probably the API key itself. Doesn't run the command. `words` are the program and its
+/// arguments.
 fn check_key_command(words: &[String]) -> Result<(), String> {
     let is_key = words.first().is_some_and(|program| contains_key_prefix(program));
     if is_key { Err(KEY_ENTERED_AS_SOURCE_MESSAGE.to_owned()) } else { Ok(()) }

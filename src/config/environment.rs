@@ -71,8 +71,8 @@ impl Environment {
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
-        // Inside GNU screen, COLORTERM describes the outer terminal. GNU screen doesn't support that terminal's
-        // colours.
+        // Inside GNU screen, COLORTERM is ignored unless TMUX is set, too: it describes the outer terminal, and GNU
+        // screen doesn't support that terminal's colours.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(API_KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),

@@ -115,7 +115,7 @@ pub struct ProfileConfig {
     pub(super) base_url_position: LineColumn,
     /// The lines and columns of the three sources of the API key, in the order of [`KEY_SOURCE_FIELDS`].
     #[serde(skip)]
-    pub(super) key_positions: [LineColumn; 3],
+    pub(super) key_source_positions: [LineColumn; 3],
 }
 
 /// The fields of a profile that set the source of the API key.
@@ -265,7 +265,8 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     file.ui.theme_position = positions.position_of(&["ui"], "theme");
     for (name, profile) in &mut file.profiles {
         profile.base_url_position = positions.position_of(&["profiles", name], "base_url");
-        profile.key_positions = KEY_SOURCE_FIELDS.map(|source| positions.position_of(&["profiles", name], source));
+        profile.key_source_positions =
+            KEY_SOURCE_FIELDS.map(|source| positions.position_of(&["profiles", name], source));
     }
     Ok(file)
 }

@@ -58,13 +58,14 @@ impl HostSettings {
         file.pull_requests.enabled.then_some(settings)
     }
 
-    /// Returns the hosts that have a section in the configuration.
+    /// Returns the hosts that have a section in the configuration, each with its kind.
     pub fn configured_hosts(&self) -> impl Iterator<Item = (&str, HostKind)> {
         let default_kind = |host: &str| if host == "gitlab.com" { HostKind::GitLab } else { HostKind::GitHub };
         self.hosts.iter().map(move |(host, config)| (host.as_str(), config.kind.unwrap_or_else(|| default_kind(host))))
     }
 
-    /// Reads the token for a host from the first source that has one. Returns it with its source.
+    /// Reads the token for a host from the first source that has one. Returns the token with its source; `None` if no
+    /// source has a token.
     ///
     /// # Errors
     /// Fails if a configured source can't be read or contains no token.

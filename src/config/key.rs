@@ -37,7 +37,8 @@ impl KeySource {
         is_readable_by_others: bool,
     ) -> Result<Option<Self>, ConfigError> {
         let is_set = [profile.api_key_command.is_some(), profile.api_key_file.is_some(), profile.api_key.is_some()];
-        let last = is_set.into_iter().zip(profile.key_positions).filter(|(is_set, _)| *is_set).map(|(_, at)| at).max();
+        let last =
+            is_set.into_iter().zip(profile.key_source_positions).filter(|(is_set, _)| *is_set).map(|(_, at)| at).max();
         let wrong =
             |what: &str| ConfigError::invalid(config, last.unwrap_or((1, 1)), &format!("the profile {name} {what}"));
         if is_set.iter().filter(|is_set| **is_set).count() > 1 {

@@ -1,5 +1,6 @@
-//! Runs the program that prints the API key (`api_key_command`), without a shell. The program gets its own process
-//! group in the foreground of the terminal, so that it can ask for a password. The group is killed after a timeout.
+//! Runs a program that prints the API key (`api_key_command`), a token or the URL of the team's database, without a
+//! shell. With [`TerminalUse::Foreground`], the program's process group is in the foreground of the terminal, so that
+//! it can ask for a password. The group is killed after a timeout.
 
 use super::error::ConfigError;
 use super::file::system_message;
@@ -32,8 +33,9 @@ pub(super) enum TerminalUse {
     None,
 }
 
-/// Runs the program `words[0]` with the other words as arguments, and without the environment variables
-/// `removed_variables`. Returns the first line of stdout that isn't blank as the API key.
+/// Runs the program `words[0]` with the other words as arguments. Removes `removed_variables` and the variables with
+/// docdeck's API key and team URL from its environment. Returns the first line of stdout that isn't blank as the API
+/// key.
 ///
 /// # Errors
 /// Fails if the program can't be started, exits with an error, runs longer than `timeout`, or prints no valid API key.

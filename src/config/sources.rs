@@ -106,11 +106,14 @@ pub fn existing_settings(
     }
 }
 
-/// Returns the name of the profile to use, and the settings of that profile if the file contains it.
+/// Returns the name of the profile to use, and the settings of that profile if the file contains it. If no option,
+/// variable or `default_profile` selects a profile, uses the only profile in the file, otherwise the one called
+/// `default`.
 ///
 /// # Errors
 /// Fails if the selected profile is not in the file. Also fails if no profile is selected and the file has several
-/// profiles but none called `default`, unless the environment sets an API key and a project is set outside the file.
+/// profiles but none called `default`. The second case is allowed if no profile is needed, because the environment sets
+/// the API key and the project is set outside the file.
 pub fn resolve_profile<'a>(
     global_options: &GlobalOptions,
     environment: &Environment,

@@ -201,8 +201,8 @@ fn replace_text(
     write_atomically(&real, &change(&old)?, true, access).map_err(unwritable)
 }
 
-/// Returns the text of a new configuration file with the profile, followed by examples of the settings that the profile
-/// doesn't have.
+/// Returns the text of a new configuration file with the profile, followed by commented-out examples of the other
+/// settings.
 fn new_file_text(path: &Path, profile: &NewProfile) -> Result<Zeroizing<String>, WriteError> {
     let name = Value::from(&profile.name);
     let start =

@@ -73,7 +73,8 @@ impl ServiceClock {
         add_duration(anchor.service_time, anchor.instant.elapsed()).trunc_subsecs(3)
     }
 
-    /// Sets service time from a Date header that arrived at the local wall time `wall`.
+    /// Sets service time from a Date header that arrived at the local wall time `wall`, unless service time is already
+    /// within the header's second.
     pub(super) fn sync_to(&self, date: Time, wall: Time) -> ClockUpdate {
         let mut anchor = self.lock();
         let instant = Instant::now();

@@ -54,8 +54,8 @@ impl ConnectionReporter {
 }
 
 impl EngineState {
-    /// Saves the start or the end of an outage for the other instances. If it can't be saved, the other
-    /// instances still show how old their data is.
+    /// Saves the start or the end of an outage for the other instances, if this instance polls. If it can't be saved,
+    /// the other instances still show how old their data is.
     async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_only_instance() || !self.leases.holds(LeaseRole::Poll) {
             return;
@@ -68,8 +68,7 @@ impl EngineState {
         }
     }
 
-    /// Reads the connection state of the polling instance from the store. Passes each change to the poller
-    /// task.
+    /// If another instance polls, reads its connection state from the store. Passes each change to the poller task.
     pub(super) async fn forward_shared_connection_to_poller(&self) {
         if self.leases.holds(LeaseRole::Poll) {
             return;

@@ -26,6 +26,7 @@ pub(super) async fn run_daily_loader(inner: Arc<EngineState>) {
 }
 
 /// Requests the page views of the last day whose counts no longer change, unless these final counts are already cached.
+/// Makes only one request, with the largest page size, even if the day has more pages.
 ///
 /// # Errors
 /// The request failed, or the hourly limit is reached.

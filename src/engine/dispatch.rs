@@ -87,7 +87,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, startup_problem: Opt
 
 impl Dispatcher {
     /// Starts every send that is allowed now. Returns the time by which this method must be called again; `None` if
-    /// only an event can permit another send.
+    /// another send can be permitted only after `dispatch_wake` was notified or a send has ended.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         if self.last_emitted_ownership.replace(has_lease) != Some(has_lease) {
@@ -106,9 +106,9 @@ impl Dispatcher {
         }
     }
 
-    /// Starts to send every prompt for which the store permits it; without the dispatch lease, only prompts in
-    /// `submitted`. Returns the service time at which the first waiting prompt may be sent; `None` if no prompt waits
-    /// for a limit.
+    /// Starts to send the prompts for which the store permits it, up to [`MAX_CONCURRENT_SENDS`] at the same time.
+    /// Without the dispatch lease, sends only prompts in `submitted`. Returns the service time at which the first
+    /// waiting prompt may be sent; `None` if no prompt waits for a limit.
     async fn start_sends(
         &mut self,
         has_lease: bool,

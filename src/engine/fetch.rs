@@ -15,11 +15,11 @@ use crate::model::remote_job::{JobId, RemoteJob};
 use crate::store::{JobResponse, StoreError};
 
 impl Engine {
-    /// Fetches the job now, and makes the poller try again if polling had stopped because of a refused key or a lost
-    /// connection. Returns the job, marked as gone if the service no longer has it.
+    /// Fetches the job now. If the request succeeds, polling that had stopped because of a refused key or a lost
+    /// connection continues. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors
-    /// The request failed, the response could not be stored, or the job has no id yet.
+    /// The request failed, the response could not be stored, or the job is not tracked or has no id yet.
     pub async fn refresh(&self, job: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.inner.in_flight_guard();
         let (result, outcome) = self.inner.fetch_job(job).await;
@@ -70,7 +70,7 @@ impl EngineState {
         let _hook_guard = self.running_hooks.guard();
         match self.store.apply_job_response(&job, fetched, local_now()).await {
             Ok(applied) => {
-                self.emit_fetched(&applied.job, &applied.events).await;
+                self.emit_fetched_job(&applied.job, &applied.events).await;
                 (Ok(applied.job), outcome(health, true))
             }
             Err(error) => store_error_result(&error, true),
@@ -91,7 +91,7 @@ impl EngineState {
 
     async fn request_job(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
         let response = self.client.get_job(id).await;
-        match self.record_response(Operation::Get, id.to_clean_text(), response).await {
+        match self.record_response(Operation::GetJob, id.to_clean_text(), response).await {
             Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
@@ -101,12 +101,12 @@ impl EngineState {
         }
     }
 
-    async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
+    async fn emit_fetched_job(&self, row: &Job, events: &[JobEvent]) {
         self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if events.iter().any(|event| matches!(event.kind, EventKind::PullRequest(_))) {
-            self.send_to_refresher(RefreshCommand::NewLink);
+            self.send_to_refresher(RefreshCommand::NewPullRequest);
         }
         if !events.is_empty() {
             self.emit(EngineEvent::Thread(row.key)).await;

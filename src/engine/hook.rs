@@ -26,7 +26,7 @@ const PROGRAM_TIMEOUT: Duration = Duration::from_secs(30);
 /// A change for which the program runs.
 #[derive(Debug)]
 pub(super) struct HookChange {
-    /// The name of the job in the log.
+    /// The job's id, for the log.
     subject: CleanText,
     /// The changed job as JSON: the program's input.
     job_json: String,

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 /// How long to wait before asking GitHub once more which pull requests have merge conflicts. GitHub starts to compute
 /// this only when it is requested, so the first response may not contain it.
-const CONFLICT_DELAY: Duration = Duration::from_secs(3);
+const CONFLICT_RECHECK_DELAY: Duration = Duration::from_secs(3);
 
 /// The result of looking up a host in a [`HostClients`].
 #[derive(Debug, Clone)]
@@ -57,10 +57,10 @@ pub fn no_token_text(host: &str, kind: HostKind) -> String {
 #[derive(Debug)]
 pub(super) enum RefreshCommand {
     /// A job got a pull request.
-    NewLink,
+    NewPullRequest,
     /// The terminal got or lost the focus.
     FocusChanged(bool),
-    /// The user asked for the state of the pull requests of these jobs, or of all jobs.
+    /// The user asked for the state of the pull requests of these jobs (`None`: of all jobs).
     Refresh(Option<Vec<JobKey>>),
     /// The user wants to see the changes of this job's pull request. If `should_refresh_head` is true, the head commit
     /// is requested first, so that new changes are found.
@@ -150,7 +150,7 @@ impl PullRequestStates {
     async fn update_conflicts_and_checks(&mut self, client: &HostClient, should_recheck_conflicts: bool) {
         let with_unknown_conflicts = self.open_links(|state| state.conflict.is_none());
         if should_recheck_conflicts && !with_unknown_conflicts.is_empty() {
-            tokio::time::sleep(CONFLICT_DELAY).await;
+            tokio::time::sleep(CONFLICT_RECHECK_DELAY).await;
             let response = client.pull_requests(&with_unknown_conflicts, local_now()).await;
             for (link, state) in self.record_response(response) {
                 if let (Some(slot), Ok(state)) = (self.state_mut(&link), state) {

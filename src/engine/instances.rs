@@ -18,7 +18,7 @@ pub struct RunningInstances {
 }
 
 impl RunningInstances {
-    /// Reads the lock files in `folder`. Without a scope, does not check whether an instance polls or sends.
+    /// Reads the lock files in `folder`. Without a scope, `has_poller` and `has_dispatcher` are false.
     pub fn find(folder: &Path, scope: Option<&Scope>) -> Self {
         let is_taken = |role| scope.is_some_and(|scope| is_locked(&lease_path(folder, role, scope)));
         let mut instance_names: Vec<String> = std::fs::read_dir(folder)

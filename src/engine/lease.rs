@@ -76,7 +76,7 @@ enum HeldLease {
         _file: File,
     },
     /// The lease needs no file lock, because there can be no other instance, or files can't be locked.
-    Unlocked,
+    WithoutFileLock,
 }
 
 #[derive(Debug)]
@@ -111,11 +111,11 @@ impl Leases {
         let slot = held_lease_mut(&mut held, role);
         if slot.is_none() {
             *slot = match &self.folder {
-                None => Some(HeldLease::Unlocked),
+                None => Some(HeldLease::WithoutFileLock),
                 Some(folder) => match lock_file(&lease_path(folder, role, &self.scope), true) {
                     Ok(file) => Some(HeldLease::Locked { _file: file }),
                     Err(LockFailure::Taken) => None,
-                    Err(LockFailure::Missing | LockFailure::Unusable) => Some(HeldLease::Unlocked),
+                    Err(LockFailure::Missing | LockFailure::Unusable) => Some(HeldLease::WithoutFileLock),
                 },
             };
         }
@@ -226,8 +226,8 @@ impl Instance {
         &self.name
     }
 
-    /// Whether the instance `name` has ended: its lock file is missing or can be locked. Returns false if the lock file
-    /// can't be checked.
+    /// Whether the instance `name` has ended: its lock file is missing or can be locked. Deletes the lock file of an
+    /// instance that has ended. Returns false if the lock file can't be checked.
     pub(super) fn is_dead(&self, name: &str) -> bool {
         if name == self.name {
             return false;

@@ -27,19 +27,19 @@ impl Engine {
     /// `plan`.
     pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
         let load = Arc::clone(&self.inner).run_load(plan);
-        self.inner.running_page_loads.join_or_start(plan.range, load, crashed_load_outcome).await
+        self.inner.running_all_pages_loads.join_or_start(plan.range, load, crashed_load_outcome).await
     }
 
     /// Stops loading all pages of this range as soon as the request in flight has its response.
     pub fn stop_loading(&self, range: DateRange) {
-        self.inner.running_page_loads.request_stop(range);
+        self.inner.running_all_pages_loads.request_stop(range);
     }
 }
 
 impl EngineState {
     /// Aborts every running load. The response to a request in flight is nevertheless stored.
     pub(super) fn abort_loading(&self) {
-        self.running_page_loads.abort_all();
+        self.running_all_pages_loads.abort_all();
         self.running_row_loads.abort_all();
     }
 
@@ -47,7 +47,7 @@ impl EngineState {
         let mut load = AllPagesLoad { inner: &self, plan, report: None, restarted_at: None, requests: 0 };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
-            self.running_page_loads.remove(plan.range);
+            self.running_all_pages_loads.remove(plan.range);
         }
         let AllPagesLoad { report, requests, .. } = load;
         let cached = match end_reason {
@@ -87,9 +87,9 @@ impl AllPagesLoad<'_> {
         if let Err(end_reason) = self.wait_for_member_load().await {
             return end_reason;
         }
-        // A fresh complete report needs no further response.
+        // If the load starts with a fresh complete report, it needs no further response.
         while !self.loaded_report().is_some_and(|report| report.complete) {
-            if self.inner.running_page_loads.take_stop_request(self.plan.range) {
+            if self.inner.running_all_pages_loads.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
             if self.has_reached_target() {
@@ -155,7 +155,7 @@ impl AllPagesLoad<'_> {
         let key = ReportKey { kind: ReportKind::PageViews, range: self.plan.range };
         let Some(wait) = self.inner.begin_report_load(key).await else { return Ok(()) };
         while self.report.is_none() && wait.sleep_until_check().await {
-            if self.inner.running_page_loads.take_stop_request(self.plan.range) {
+            if self.inner.running_all_pages_loads.take_stop_request(self.plan.range) {
                 return Err(LoadEndReason::Stopped);
             }
             self.resume().await.map_err(LoadEndReason::Failed)?;
@@ -198,7 +198,7 @@ impl AllPagesLoad<'_> {
         loaded.map(|response| (response, has_tried_merge)).map_err(LoadEndReason::Failed)
     }
 
-    /// Merges a cached response into the report on disk.
+    /// Merges a response that is already cached into the report on disk.
     async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsResponse>) {
         let next = report_response(query, response.clone(), self.restarted_at);
         if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {

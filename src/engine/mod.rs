@@ -163,8 +163,8 @@ impl Engine {
         self.inner.team.is_connected()
     }
 
-    /// Releases all leases. Waits a moment until the team's polling lease is released, too, and the connection to the
-    /// team's database is closed.
+    /// Releases all leases. Then waits for at most `TEAM_SUSPEND_TIMEOUT` until the team's polling lease is released,
+    /// too, and the connection to the team's database is closed.
     pub async fn close_team_connection(&self) {
         self.inner.release_leases();
         self.inner.team.wait_until_disconnected(TEAM_SUSPEND_TIMEOUT).await;
@@ -212,8 +212,9 @@ impl Engine {
         }
     }
 
-    /// Returns the service's time: the local clock corrected by the Date headers of the service's responses.
-    /// Jumps of the local clock do not affect it.
+    /// Returns the service's time: the last Date header of a response plus the time since then. Before the first
+    /// response, this is the local time at the start plus the saved offset and the time since then. Later jumps of the
+    /// local clock don't affect it.
     pub fn service_time(&self) -> Time {
         self.inner.clock.now()
     }

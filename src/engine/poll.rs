@@ -27,7 +27,7 @@ const MAX_UNUSABLE_RESPONSES: u32 = 3;
 /// How long polling pauses if the store can't record responses.
 const STORE_RETRY_DELAY: TimeDelta = TimeDelta::seconds(15);
 
-/// Whether requests may start.
+/// Whether requests may start, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PollerMode {
     Running,
@@ -51,7 +51,8 @@ struct Poller {
     /// No request starts before this steady time (see `ServiceClock::steady_now`): the end of a pause, or the
     /// time of the next probe.
     not_before: Time,
-    /// Whether the scheduler contains the unfinished jobs that were in the store when this instance got the poll lease.
+    /// Whether the jobs to check were loaded from the store after the poll lease or the team's permission to poll last
+    /// changed.
     has_loaded_jobs: bool,
     fetches: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
@@ -109,13 +110,13 @@ impl Poller {
         self.inner.leases.holds(LeaseRole::Poll)
     }
 
-    fn now(&self) -> Time {
+    fn steady_now(&self) -> Time {
         self.inner.clock.steady_now()
     }
 
     async fn start_due_checks(&mut self) {
-        let now = self.now();
-        if !self.has_lease() || now < self.not_before {
+        let steady_now = self.steady_now();
+        if !self.has_lease() || steady_now < self.not_before {
             return;
         }
         if matches!(self.mode, PollerMode::Limited | PollerMode::Stalled) {
@@ -129,7 +130,7 @@ impl Poller {
             return;
         }
         let to_check = match self.mode {
-            PollerMode::Running => self.scheduler.take_due_jobs(now),
+            PollerMode::Running => self.scheduler.take_due_jobs(steady_now),
             PollerMode::Down { failures, probe: None } => {
                 let probe = self.scheduler.take_probe();
                 self.mode = PollerMode::Down { failures, probe };
@@ -151,7 +152,7 @@ impl Poller {
     fn next_wake(&self) -> Option<Time> {
         match self.mode {
             _ if !self.has_lease() || !self.inner.team.may_poll() => None,
-            PollerMode::Running => self.scheduler.next_wake(self.now()),
+            PollerMode::Running => self.scheduler.next_wake(self.steady_now()),
             PollerMode::Down { probe: Some(_), .. } | PollerMode::Refused => None,
             _ if self.has_loaded_jobs && self.scheduler.is_empty() => None,
             _ => Some(self.not_before),
@@ -170,9 +171,9 @@ impl Poller {
     }
 
     fn schedule_jobs(&mut self, rows: &[Job]) {
-        let (wall, now) = (local_now(), self.now());
+        let (wall, steady_now) = (local_now(), self.steady_now());
         for row in rows {
-            self.scheduler.update(row, wall, now);
+            self.scheduler.update(row, wall, steady_now);
         }
     }
 
@@ -192,10 +193,10 @@ impl Poller {
             }
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
-                    _ if outcome.has_made_request => self.scheduler.count_unscheduled_request(self.now()),
+                    _ if outcome.has_made_request => self.scheduler.count_unscheduled_request(self.steady_now()),
                     _ if outcome.health != ServiceHealth::NotRequested => {}
                     PollerMode::Refused => self.recover(),
-                    PollerMode::Down { .. } => self.not_before = self.now(),
+                    PollerMode::Down { .. } => self.not_before = self.steady_now(),
                     _ => {}
                 }
                 self.apply_outcome(outcome, true).await;
@@ -203,7 +204,7 @@ impl Poller {
             PollerMessage::LeaseChanged => {
                 self.has_loaded_jobs = false;
                 if matches!(self.mode, PollerMode::Stalled | PollerMode::Down { .. }) {
-                    self.set_mode(PollerMode::Running, self.now());
+                    self.set_mode(PollerMode::Running, self.steady_now());
                 }
                 if self.has_lease() {
                     self.connection.overwrite_shared_connection().await;
@@ -216,14 +217,15 @@ impl Poller {
     async fn handle_finished_get(&mut self, outcome: FetchOutcome) {
         let is_probe = matches!(self.mode, PollerMode::Down { probe: Some(key), .. } if outcome.key == Some(key));
         if let Some(key) = outcome.key {
-            self.scheduler.finish_request(key, request_end(&outcome.health), self.now());
+            self.scheduler.finish_request(key, request_end(&outcome.health), self.steady_now());
         }
         self.apply_outcome(outcome, is_probe).await;
     }
 
-    /// Updates the mode and the connection state from the outcome of a request. If the request failed,
-    /// `should_lengthen_backoff` determines whether the backoff gets longer. It is false for a scheduled request other
-    /// than the probe, because such a request may have started before the first failure.
+    /// Updates the mode and the connection state from the outcome of a request. If no request was possible, removes the
+    /// job from the schedule. If the request failed, `should_lengthen_backoff` determines whether the backoff gets
+    /// longer. It is false for a scheduled request other than the probe, because such a request may have started before
+    /// the first failure.
     async fn apply_outcome(&mut self, outcome: FetchOutcome, should_lengthen_backoff: bool) {
         let FetchOutcome { key, health, .. } = outcome;
         match health {
@@ -231,7 +233,7 @@ impl Poller {
                 if let PollerMode::Down { probe, .. } = &mut self.mode {
                     probe.take_if(|probe| key == Some(*probe));
                 }
-                key.inspect(|key| self.scheduler.remove(*key, self.now()));
+                key.inspect(|key| self.scheduler.remove(*key, self.steady_now()));
             }
             ServiceHealth::Good => {
                 self.unusable_responses = 0;
@@ -265,7 +267,7 @@ impl Poller {
                 self.connection.emit(Connection::Limited(wait)).await;
             }
             ServiceHealth::Refused(reason) => {
-                self.set_mode(PollerMode::Refused, self.now());
+                self.set_mode(PollerMode::Refused, self.steady_now());
                 self.connection.emit(Connection::KeyRefused { reason }).await;
             }
             ServiceHealth::NotStored(failure) => self.stall(failure).await,
@@ -279,13 +281,13 @@ impl Poller {
             PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
         // Schedule the failed job even if it is not polled otherwise, so that it can be the probe.
-        key.inspect(|key| self.scheduler.add_due_job(*key, self.now()));
+        key.inspect(|key| self.scheduler.add_due_job(*key, self.steady_now()));
         let mut next_try = None;
         // An instance without the lease or without jobs sends no probe. Its outage ends with the next successful
         // request of another task or another instance.
         if self.has_lease() && !self.scheduler.is_empty() {
             // A probe counts toward the polling budget, so it waits until the budget permits a request.
-            let at = self.scheduler.next_probe(self.now()).max(self.now() + backoff(failures));
+            let at = self.scheduler.next_probe(self.steady_now()).max(self.steady_now() + backoff(failures));
             self.set_mode(PollerMode::Down { failures, probe: None }, at);
             next_try = Some(self.inner.clock.steady_to_local(at));
         }
@@ -294,19 +296,19 @@ impl Poller {
 
     /// Stops polling for a while because of a local failure.
     async fn stall(&mut self, failure: Failure) {
-        self.set_mode(PollerMode::Stalled, self.now() + STORE_RETRY_DELAY);
+        self.set_mode(PollerMode::Stalled, self.steady_now() + STORE_RETRY_DELAY);
         self.inner.emit_problem(failure).await;
     }
 
-    /// Polls again after an outage or a refused key.
+    /// Resumes polling after an outage or a refused key, and takes the leases that are free.
     fn recover(&mut self) {
         self.resume_polling();
         self.inner.take_leases();
     }
 
     fn resume_polling(&mut self) {
-        self.scheduler.resume(self.now());
-        self.set_mode(PollerMode::Running, self.now());
+        self.scheduler.resume(self.steady_now());
+        self.set_mode(PollerMode::Running, self.steady_now());
     }
 
     fn set_mode(&mut self, mode: PollerMode, not_before: Time) {
@@ -318,7 +320,8 @@ impl Poller {
         self.mode_changed_at = local_now();
     }
 
-    /// If another instance is polling, adopts the connection state that it wrote to the store.
+    /// Adopts the connection state that the polling instance wrote to the store. Does nothing if this instance polls or
+    /// if the service has refused this instance's key.
     async fn adopt_shared_connection(&mut self, connection: Connection) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;
@@ -338,7 +341,7 @@ impl Poller {
     /// Reports the service as reachable, because another instance has received a response.
     async fn adopt_shared_recovery(&mut self) {
         if self.mode != PollerMode::Running {
-            self.set_mode(PollerMode::Running, self.now());
+            self.set_mode(PollerMode::Running, self.steady_now());
         }
         self.connection.emit(Connection::Ready).await;
     }

@@ -39,7 +39,7 @@ pub(super) struct FetchOutcome {
     /// The tracked job that was fetched; `None` if the request was not for a tracked job.
     pub(super) key: Option<JobKey>,
     pub(super) health: ServiceHealth,
-    /// Whether a GET was made, which counts toward the polling limits.
+    /// Whether a GET for a job was made, which counts toward the polling limits. False for any other request.
     pub(super) has_made_request: bool,
 }
 
@@ -51,17 +51,17 @@ impl FetchOutcome {
         Self { key: Some(key), health, has_made_request: true }
     }
 
-    /// Returns the outcome of a request that another task made and the service responded to.
+    /// Returns the outcome of another task's request to which the service responded as expected.
     pub(super) fn service_responded() -> Self {
         Self { key: None, health: ServiceHealth::Good, has_made_request: false }
     }
 
-    /// Returns the outcome of a request that another task made and whose response is unusable.
+    /// Returns the outcome of another task's request with an unusable response.
     pub(super) fn unusable_response(reason: CleanText) -> Self {
         Self { health: ServiceHealth::Unusable(reason), ..Self::service_responded() }
     }
 
-    /// Returns the outcome of a request that another task made and that did not reach the service.
+    /// Returns the outcome of another task's request that did not reach the service.
     pub(super) fn service_unreachable(reason: CleanText) -> Self {
         Self { health: ServiceHealth::Down(reason), ..Self::service_responded() }
     }

@@ -23,7 +23,7 @@ impl Engine {
     ///
     /// # Errors
     /// The request failed.
-    pub async fn preview_build(&self, id: &CleanText) -> Result<Build, Failure> {
+    pub async fn fetch_preview_build(&self, id: &CleanText) -> Result<Build, Failure> {
         let response = self.inner.client.get_build(id).await;
         let result = self.inner.record_response(Operation::Build, id.clone(), response).await;
         result.map_err(|error| error.failure(self.inner.clock.now()))

@@ -200,8 +200,9 @@ pub struct ActionRun {
 }
 
 impl ActionRun {
-    /// Sends the action once, unless the head commit is no longer `head`. Requests and stores the pull request's state
-    /// before and after the action, so that the user sees its effect even if the response was lost.
+    /// Sends the action once, unless the pull request is merged or closed or its head commit is no longer `head`.
+    /// Requests and stores the pull request's state before the action and, unless the host's limit was reached, after
+    /// it, so that the user sees the effect even if the response was lost.
     pub async fn run(
         store: &Store,
         client: &HostClient,
@@ -249,7 +250,7 @@ impl ActionRun {
     /// action to confirm. If it is a merge, the returned action contains the merge method.
     ///
     /// # Errors
-    /// The head commit is no longer `head`, or a request failed.
+    /// The pull request is merged or closed, its head commit is no longer `head`, or a request failed.
     pub async fn prepare_action(
         store: &Store,
         client: &HostClient,
@@ -298,7 +299,7 @@ async fn prepare_action(
     Ok((current, action))
 }
 
-/// Requests and stores the details of a pull request with this head commit.
+/// Requests the details of a pull request, and stores them for this head commit.
 async fn request_and_store_details(
     store: &Store,
     client: &HostClient,

@@ -30,13 +30,13 @@ use tokio::time::Instant;
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// The maximum number of pull requests in one round. The pull requests of the newest jobs come first.
 const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
-/// The maximum number of chunks of a host in one round for which merge conflicts are requested once more, because
-/// GitHub was still computing them. A round of 200 pull requests on GitHub has 8 chunks with 2 requests each, so it
-/// needs at most 16 + 4 requests. The conflicts of further chunks are read in the next round.
+/// If GitHub is still computing merge conflicts, they are requested once more, but in one round only for this many
+/// chunks of a host. A round of 200 pull requests on GitHub has 8 chunks with 2 requests each, so it needs at most
+/// 16 + 4 requests. The conflicts of the other chunks are read in the next round.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
-/// How long after the end of a job the first known state of its pull request counts as a change.
+/// The first known state of a pull request counts as a change only if its job finished less than this time ago.
 const MAX_RECENT_FINISH_AGE: TimeDelta = TimeDelta::hours(1);
 /// How long to wait while another instance makes a round of requests.
 const BUSY_LEASE_RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
@@ -47,7 +47,7 @@ struct HostState {
     access: HostAccess,
     /// No request is sent before this time, because the host's limit is reached.
     limited_until: Option<Time>,
-    /// Nothing is requested before this time unless the user asks for it, because a request failed.
+    /// A request failed, so nothing is requested before this time unless the user asks for it.
     paused_until: Option<Time>,
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
     has_refused_token: bool,
@@ -70,10 +70,10 @@ struct RefreshRound {
     started_at: Time,
     /// The chunks that were not requested yet. Commands are handled between two chunks.
     chunks: VecDeque<PullRequestChunk>,
-    /// When the next pull request is due after this round.
+    /// When to look for due pull requests after this round.
     next_due: Time,
-    /// The number of hosts that were unavailable at the start. `None` unless the round has the maximum size: only then
-    /// may other due pull requests have been left out.
+    /// The number of hosts that were unavailable at the start. `None` if the round is smaller than the maximum, because
+    /// it then had space for all due pull requests.
     unavailable_hosts_at_start: Option<usize>,
 }
 
@@ -131,7 +131,7 @@ impl Refresher {
     /// Handles a command. Returns when to look for due pull requests; `None` if that time has not changed.
     async fn handle_command(&mut self, command: RefreshCommand) -> Option<Instant> {
         match command {
-            RefreshCommand::NewLink => Some(Instant::now()),
+            RefreshCommand::NewPullRequest => Some(Instant::now()),
             RefreshCommand::FocusChanged(is_focused) => {
                 let has_changed = std::mem::replace(&mut self.is_focused, is_focused) != is_focused;
                 match is_focused {
@@ -164,7 +164,8 @@ impl Refresher {
     }
 
     /// Ends the current round, and starts a new one with the pull requests that are due. While another instance makes a
-    /// round, starts one only if the user requested it. Returns when to look for due pull requests again.
+    /// round, starts one only if the user requested it. Returns when to look for due pull requests again; `None` if the
+    /// new round has not ended yet.
     async fn start_round(&mut self, trigger: RefreshTrigger, selected_jobs: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
         if !self.inner.leases.try_take(LeaseRole::RefreshPullRequests) && trigger != RefreshTrigger::User {
@@ -209,12 +210,13 @@ impl Refresher {
         if self.round.as_ref().is_some_and(|round| round.chunks.is_empty()) { self.end_round() } else { None }
     }
 
-    /// Ends the current round, even if not everything was requested. Returns when to look for due pull requests again.
+    /// Ends the current round, even if not everything was requested. Returns when to look for due pull requests again;
+    /// `None` if there was no round.
     fn end_round(&mut self) -> Option<Instant> {
         let round = self.round.take()?;
         self.inner.leases.release_one(LeaseRole::RefreshPullRequests);
-        // If a host became unavailable during the round, its pull requests have taken slots that others could have
-        // used. So the next round starts at once.
+        // If a host became unavailable during a round of the maximum size, its pull requests have taken slots that
+        // others could have used. So the next round starts at once, as it does after an interruption.
         let unavailable = self.unavailable_hosts(round.started_at).count();
         let is_incomplete = round.unavailable_hosts_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
@@ -291,7 +293,8 @@ impl Refresher {
         has_points
     }
 
-    /// Records the state of the host's limit from a response, and adds the request to the log.
+    /// Records how much of the host's limit a request used, and whether the host can still be used after the response.
+    /// Adds the request to the log. Notifies the user if the host refused the token.
     pub(super) async fn record_host_response(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         // If this fails, the failure is reported when the response is stored.

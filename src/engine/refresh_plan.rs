@@ -5,9 +5,9 @@ use crate::model::Time;
 use crate::model::pull_request::{ChecksState, PullRequest};
 use chrono::TimeDelta;
 
-/// How often the state of a pull request is requested while its checks are running.
+/// How often the state of a pull request is requested while its checks are running or could not be read.
 const RUNNING_CHECKS_REFRESH_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// How often the state of a pull request is requested while none of its checks are running.
+/// How often the state of a pull request is requested while its checks are known and none of them is running.
 const USUAL_REFRESH_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
 const MAX_AGE_ON_FOCUS: TimeDelta = TimeDelta::seconds(30);
@@ -41,7 +41,7 @@ pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     Some(state.as_of + if is_pending { RUNNING_CHECKS_REFRESH_INTERVAL } else { USUAL_REFRESH_INTERVAL })
 }
 
-/// Whether a pull request with this state is requested now.
+/// Whether a pull request with this state is requested now; always true if its state is not known yet (`None`).
 pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: Time) -> bool {
     let Some(state) = state else { return true };
     match (trigger, next_refresh(state)) {

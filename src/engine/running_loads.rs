@@ -36,7 +36,7 @@ impl ViewsRequestResult {
     }
 }
 
-/// The future outcome of a load of a complete report, shared by all callers that wait for it.
+/// A future that returns the outcome of loading a complete report, shared by all callers that wait for it.
 pub(super) type SharedOutcome<O> = Shared<BoxFuture<'static, O>>;
 
 /// A running load of a complete report.

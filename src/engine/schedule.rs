@@ -3,8 +3,8 @@
 //!
 //! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a
 //! token for it. A quarter of the tokens is reserved for the jobs on screen, so that they don't wait for the other
-//! jobs. All jobs share the other tokens: while a due job waits for one of these, each other job gets at most
-//! one.
+//! jobs. All jobs share the other tokens. While a due job waits for a shared token, each other job gets at most one of
+//! them.
 
 #[cfg(test)]
 mod tests;
@@ -60,7 +60,7 @@ struct ScheduledJob {
 /// never gets more requests in a rolling minute than there are tokens.
 #[derive(Debug)]
 pub(super) struct Scheduler {
-    tokens: usize,
+    total_tokens: usize,
     max_in_flight: usize,
     jobs: HashMap<JobKey, ScheduledJob>,
     /// The jobs that are not in flight, by due time.
@@ -77,7 +77,7 @@ impl Scheduler {
     /// same time. A limit of 0 counts as 1.
     pub(super) fn new(per_minute: u32, in_flight: usize) -> Self {
         Self {
-            tokens: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
+            total_tokens: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
             max_in_flight: in_flight.max(1),
             jobs: HashMap::new(),
             queue: BTreeSet::new(),
@@ -194,7 +194,8 @@ impl Scheduler {
         self.jobs.is_empty()
     }
 
-    /// Returns the time, the entry in the queue and the pool of the next request.
+    /// Returns the time, the entry in the queue and the pool of the next request; `None` if the time depends on a
+    /// response or on a changed job.
     fn next_start(&self, now: Time) -> Option<(Time, (Time, JobKey), TokenPool)> {
         if self.in_flight.len() >= self.max_in_flight {
             return None;
@@ -212,9 +213,9 @@ impl Scheduler {
     /// Returns the time at which the budget has a token of this pool, at `now` or later. Returns `None` if the time
     /// depends on requests in flight.
     fn next_token(&self, pool: TokenPool, now: Time) -> Option<Time> {
-        let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
+        let reserved = if self.on_screen.is_empty() { 0 } else { self.total_tokens / 4 };
         let limit = match pool {
-            TokenPool::Shared => self.tokens - reserved,
+            TokenPool::Shared => self.total_tokens - reserved,
             TokenPool::OnScreen => reserved,
         };
         let taken = self.in_flight.values().chain(self.returning_tokens.iter().map(|(_, pool)| pool));
@@ -222,14 +223,14 @@ impl Scheduler {
         let mut taken = self.in_flight.len() + self.returning_tokens.len();
         let mut at = now;
         for (returns_at, returned) in &self.returning_tokens {
-            if taken_of_pool < limit && taken < self.tokens {
+            if taken_of_pool < limit && taken < self.total_tokens {
                 break;
             }
             taken_of_pool -= usize::from(*returned == pool);
             taken -= 1;
             at = now.max(*returns_at);
         }
-        (taken_of_pool < limit && taken < self.tokens).then_some(at)
+        (taken_of_pool < limit && taken < self.total_tokens).then_some(at)
     }
 
     /// Takes an entry off the queue, because its request is sent now. Returns its job.
@@ -270,8 +271,8 @@ fn random_up_to(span: TimeDelta) -> TimeDelta {
     TimeDelta::milliseconds(fastrand::i64(0..=span.num_milliseconds().max(0)))
 }
 
-/// Returns the pause, made up to a tenth longer at random. It is never shorter, because a completed job that is checked
-/// too early has to be checked again.
+/// Returns the pause, made up to a tenth longer at random. It is never shorter: a completed job is checked for a late
+/// pull request at fixed times, and a check before such a time would have to be repeated.
 fn with_jitter(pause: TimeDelta) -> TimeDelta {
     pause + random_up_to(pause / 10)
 }

@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
-/// The minimum time between two emits of the same problem.
+/// A problem that is the same as the last one is emitted again only after this time.
 const PROBLEM_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) struct EngineState {
     /// Prompts that this instance is sending right now.
     pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
     pub(super) running_views_loads: Mutex<HashMap<ViewsQuery, SharedViewsLoad>>,
-    pub(super) running_page_loads: RunningLoads<DateRange, LoadOutcome>,
+    pub(super) running_all_pages_loads: RunningLoads<DateRange, LoadOutcome>,
     /// The running loads of reports other than page views. Each outcome is a
     /// [`RowsLoadOutcome`](crate::model::analytics::RowsLoadOutcome) with rows of the kind in its key.
     pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
@@ -66,12 +66,12 @@ pub(super) struct EngineState {
     pub(super) unrecorded_request_times: Mutex<Vec<Time>>,
     /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
     pub(super) hook_queue: Option<mpsc::Sender<HookChange>>,
-    /// Limits how many requests outside the polling schedule run at the same time.
+    /// Limits how many requests of [`EngineState::fetch_by_id`] run at the same time.
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
     poller_sender: mpsc::UnboundedSender<PollerMessage>,
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
-    refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
+    refresher_sender: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
     pub(super) running_sends: GuardCounter,
     /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
@@ -144,7 +144,7 @@ impl EngineState {
             Some((hook, changes)) => (Some(changes), Some(hook)),
             None => (None, None),
         };
-        let (refresh_commands, refresher) = match hosts {
+        let (refresher_sender, refresher) = match hosts {
             Some(host_clients) => {
                 let (commands, receiver) = mpsc::unbounded_channel();
                 (Some(commands), Some((host_clients, receiver)))
@@ -165,7 +165,7 @@ impl EngineState {
             submitted_prompts: Mutex::default(),
             prompts_being_sent: Mutex::default(),
             running_views_loads: Mutex::default(),
-            running_page_loads: RunningLoads::default(),
+            running_all_pages_loads: RunningLoads::default(),
             running_row_loads: RunningLoads::default(),
             budget_emit_lock: tokio::sync::Mutex::default(),
             unrecorded_request_times: Mutex::default(),
@@ -173,7 +173,7 @@ impl EngineState {
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
             poller_sender: messages,
-            refresh_commands,
+            refresher_sender,
             running_sends: GuardCounter::default(),
             unrecorded_outcomes: GuardCounter::default(),
             running_hooks: GuardCounter::default(),
@@ -188,7 +188,7 @@ impl EngineState {
     /// Sends a command to the task that refreshes the state of pull requests, if it runs.
     pub(super) fn send_to_refresher(&self, command: RefreshCommand) {
         // An error means that the engine is stopping.
-        let _ = self.refresh_commands.as_ref().map(|commands| commands.send(command));
+        let _ = self.refresher_sender.as_ref().map(|commands| commands.send(command));
     }
 
     /// Emits an event. If the receiver is closed, the event is dropped.
@@ -211,8 +211,8 @@ impl EngineState {
         event
     }
 
-    /// Emits a problem that is not the outcome of a request. The same problem is emitted at most once a
-    /// minute.
+    /// Emits a problem that is not the outcome of a request. Does nothing if the last problem was the same and was
+    /// emitted less than a minute ago.
     pub(super) async fn emit_problem(&self, failure: Failure) {
         {
             let mut last = lock(&self.last_problem);
@@ -232,8 +232,8 @@ impl EngineState {
         self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, kind })).await;
     }
 
-    /// Passes the service's time in a response to the clock, emits a log entry for the request, and returns
-    /// the response's result.
+    /// Sets the clock by the Date header of a response, emits a log entry for the request, and returns the response's
+    /// result.
     pub(super) async fn record_response<T>(
         &self,
         operation: Operation,
@@ -264,7 +264,7 @@ impl EngineState {
     }
 
     /// Emits every job that changed since the last call, no matter which instance changed it, and passes these jobs to
-    /// the poller.
+    /// the poller. Also emits which jobs were merged or removed.
     pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
         let mut seen = self.seen_revision_and_prune_count.lock().await;
         let (after, seen_prunes) = *seen;
@@ -288,7 +288,7 @@ impl EngineState {
         // The link to the pull request may have been found by an instance without the focus, which doesn't request the
         // state. So this instance requests it.
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
-            self.send_to_refresher(RefreshCommand::NewLink);
+            self.send_to_refresher(RefreshCommand::NewPullRequest);
         }
         self.send_to_poller(PollerMessage::JobsChanged { rows, maybe_changed_by_others: true });
         Ok(())
@@ -337,7 +337,8 @@ impl EngineState {
         self.team.wake();
     }
 
-    /// Takes the leases that are free and wakes the tasks that need them.
+    /// Takes the poll lease and the dispatch lease if they are free and this instance may take them. Wakes the tasks
+    /// that need them.
     pub(super) fn take_leases(&self) {
         if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
             self.send_to_poller(PollerMessage::LeaseChanged);

@@ -170,8 +170,8 @@ impl EngineState {
         ViewsRequestResult { loaded: Ok(response), has_used_request: true, has_tried_merge }
     }
 
-    /// Caches a response and, for a load of all pages, merges it into the report. Does both in one
-    /// transaction, because each transaction waits for the disk.
+    /// Caches a response. For a load of all pages, also merges it into the report, unless the load makes no progress
+    /// (see [`no_progress_failure`]). Does both in one transaction, because each transaction waits for the disk.
     async fn save_response(
         &self,
         query: ViewsQuery,

@@ -135,9 +135,10 @@ impl ChangeWatcher {
         self.inner.emit_reports_of_other_instances().await
     }
 
-    /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Every instance does this once
-    /// at its start. After that, only the instance with the dispatch lease does it: when it gets the lease, after each
-    /// write by another instance (every send begins with a write), and regularly while another instance is sending.
+    /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. The dispatcher of every
+    /// instance does this once at its start. After that, only the instance with the dispatch lease does it, here: when
+    /// it gets the lease, after each write by another instance (every send begins with a write), and regularly while
+    /// another instance is sending.
     async fn recover_after_instance_death(&mut self, have_others_written: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.next_abandoned_send_check.is_some_and(|at| at <= Instant::now());

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_finished_job_that_was_not_opened_does_not_look_marked() {
-        assert_ne!(ascii_symbol(crate::model::job_state::NOT_OPENED_SYMBOL), Some("*"));
+        assert_ne!(ascii_symbol(crate::model::job_state::UNSEEN_SYMBOL), Some("*"));
     }
 
     #[test]

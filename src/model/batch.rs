@@ -24,7 +24,7 @@ pub enum BatchError {
     Columns { line: u64, found: u64, expected: u64 },
     #[error("Line {line} is neither a JSON object with a text `prompt` nor a JSON string. Write one of them per line.")]
     Json { line: u64 },
-    /// The CSV is malformed in a way other than its number of columns.
+    /// Any other error of the CSV parser.
     #[error("The CSV can't be read. Check its quotes.")]
     Csv,
 }
@@ -33,7 +33,7 @@ pub enum BatchError {
 /// extension, the content decides.
 ///
 /// # Errors
-/// Returns the first mistake in the file. A file with a mistake yields no prompts.
+/// Fails if the file has no prompts or contains a mistake, even if it also has valid prompts.
 pub fn parse_prompts(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {

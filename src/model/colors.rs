@@ -1,5 +1,5 @@
-//! The colours of a theme and their contrast. A theme assigns colours to roles such as headings or warnings, never to
-//! areas of the screen. How a terminal displays a colour is out of scope.
+//! The colours of a theme and their contrast. A theme assigns colours to roles such as headings or warnings, not to
+//! single screens or dialogs. How a terminal displays a colour is out of scope.
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -154,8 +154,8 @@ pub struct ColorPalette {
     styles: [RoleStyle; ColorRole::ALL.len()],
     /// The background colour of the whole screen; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
-    /// The terminal background colours for which these styles are made. Used only if `background` keeps the terminal's
-    /// background.
+    /// The terminal background colours for which these styles are made, if `background` keeps the terminal's
+    /// background. The tests of the built-in themes check the contrast with them.
     pub made_for_backgrounds: Vec<Rgb>,
 }
 
@@ -201,8 +201,8 @@ impl ColorPalette {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the contrast of a role's colour with the selected row; `None` if it is unknown, because one of the
-    /// colours is the terminal's.
+    /// Returns the contrast of a role's colour with the selected row. `None` if it is unknown, because the terminal
+    /// decides what one of the two colours looks like, or because the selected row is reversed.
     pub fn contrast_with_selected(&self, role: ColorRole) -> Option<f64> {
         let selected = self.role_style(ColorRole::Selected);
         match (self.role_style(role).fg, selected.bg) {

@@ -51,7 +51,7 @@ impl fmt::Display for Placeholder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ArgumentPiece<'a> {
     Text(&'a str),
-    /// A word between single braces: a placeholder if the word is known, otherwise text.
+    /// A word between single braces, which may or may not be the word of a [`Placeholder`].
     Word(&'a str),
 }
 

@@ -46,7 +46,7 @@ impl ComparedRanges {
     }
 
     /// Returns the complete days of a range and the days of the previous period to compare them with; `None` if the
-    /// range has no complete day.
+    /// range has no complete day, or if the dates of the previous period can't be represented.
     pub fn with_previous(shown: DateRange, today: NaiveDate) -> Option<Self> {
         Self::new(shown, shown.step(-1)?, true, today).ok()
     }
@@ -73,13 +73,14 @@ impl ComparedRanges {
         format!("{} vs {}", self.current.format_dates(with_year), self.previous.format_dates(with_year))
     }
 
-    /// Returns the full label: `complete days, 16–21 Nov vs 9–14 Nov`.
+    /// Returns the full label, such as `complete days, 16–21 Nov vs 9–14 Nov`. It contains `complete days` only if not
+    /// all days of `shown` are compared, and the text of [`Self::per_day_text`] if the ranges differ in length.
     pub fn label(self, shown: DateRange) -> String {
         self.label_with(self.per_day_text(), shown)
     }
 
-    /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that already
-    /// contains “per day”.
+    /// Returns the full label without “views per day”: `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that
+    /// already contains “per day”.
     pub fn label_without_per_day(self, shown: DateRange) -> String {
         self.label_with(self.day_counts_text(), shown)
     }

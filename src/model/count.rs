@@ -138,7 +138,7 @@ const SIGN_BIT: u128 = 1 << 127;
 /// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
 ///
 /// The sign bit of the millionths is inverted. So the numbers sort like the millionths, and are never 0, which makes an
-/// `Option` as small as the number. Some lists have an `Option` for each of many signals of each page.
+/// `Option` as small as the number. Some lists have such an `Option` for every signal of every page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViewCount(NonZero<u128>);
 

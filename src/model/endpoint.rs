@@ -46,8 +46,8 @@ pub const TEAM_URL_VARIABLE: &str = "DOCDECK_TEAM_URL";
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// Creates an API key from text, without the white space around it. Returns `None` if the text is empty or contains
-    /// a character that isn't allowed in a header.
+    /// Creates an API key from text, without the white space around it. Returns `None` if the text is empty, or if the
+    /// key contains anything but visible ASCII characters, which would not be allowed in a header.
     pub fn new(raw: &str) -> Option<Self> {
         let key = raw.trim();
         let fits = !key.is_empty() && key.bytes().all(|b| (0x21..=0x7e).contains(&b));

@@ -29,7 +29,7 @@ pub enum EngineEvent {
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
     /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. If this
-    /// instance sent the prompt, no [`EngineEvent::Thread`] follows, because the thread would then be read twice.
+    /// instance sent the prompt, no [`EngineEvent::Thread`] follows, so that the thread is not read twice.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
     /// The thread of this job has changed, or may have changed because another instance wrote to the job.
     Thread(JobKey),
@@ -37,7 +37,7 @@ pub enum EngineEvent {
     Loading(LoadProgress),
     /// Progress of loading a report other than page views.
     LoadingRows(RowsLoadProgress),
-    /// A complete report that another member of the team loaded has arrived.
+    /// A complete report has arrived from another member of the team, who had loaded it.
     ReportReceived(ReportKey),
     /// The site's totals of a range arrived, from the service or from another member of the team.
     Totals { range: DateRange, totals: Timed<Counts> },

@@ -18,7 +18,7 @@ pub const OPERATOR_CHARS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl Operator {
     /// Whether the comparison of `actual` with the typed `value` is true. `is_equal` states whether the two count as
-    /// equal.
+    /// equal; only [`Operator::Equal`] uses it.
     pub fn holds<T: PartialOrd>(self, actual: &T, value: &T, is_equal: bool) -> bool {
         match self {
             Self::Less => actual < value,
@@ -67,13 +67,14 @@ impl<'a> TypedComparison<'a> {
 }
 
 /// Whether the text contains `word`, ignoring case. `word` is in lower case.
-pub fn contains_word(text: &str, word: &str) -> bool {
+pub fn contains_ignoring_case(text: &str, word: &str) -> bool {
     let may_differ = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
     text.contains(word) || (may_differ(text) && text.to_lowercase().contains(word))
 }
 
-/// Splits the typed text into terms at its spaces. Spaces around an operator are removed, so that `hits > 20` is one
-/// term. `is_operand` returns whether a name can be compared.
+/// Splits the typed text into terms at its spaces. The spaces around an operator after a name that can be compared are
+/// removed, so that `hits > 20` is one term, and so is the space before a `%` in such a term. `is_operand` returns
+/// whether a name can be compared.
 pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {

@@ -49,7 +49,7 @@ pub fn weeks_before_and_after_days(started: NaiveDate, finished: Option<NaiveDat
 /// The state of the week after a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeekAfterState {
-    /// The service has not accepted the job, so far or at all.
+    /// The service has not created the job: its prompt is undelivered or was discarded.
     NotSent,
     Working,
     /// The job has finished, but the day on which it finished is unknown.

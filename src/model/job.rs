@@ -122,7 +122,8 @@ pub enum JobGroup {
     /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`. Or the user has not acted yet, although the job failed or
     /// its pull request may wait for the user.
     NeedsYou,
-    /// A prompt is being sent, the agent or the checks of the pull request are working, or the status is unknown.
+    /// A prompt is being sent, the agent is working, the pull request waits for its checks or the merge queue, or the
+    /// status is unknown.
     Working,
     /// A prompt waits for its turn or for the rate limit, or is paused.
     Queued,

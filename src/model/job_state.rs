@@ -126,7 +126,7 @@ impl JobState {
     }
 }
 
-/// Returns the name of a job's state: the delivery state of an undelivered prompt, or the service's status.
+/// Returns the name of a job's state. A status that is unknown to docdeck is named as the service names it.
 pub fn state_word(job: &Job) -> &str {
     match (JobState::of(job), &job.remote.status) {
         (JobState::Other, Some(status)) => status.word(),
@@ -150,10 +150,10 @@ pub fn fact_shown_as_state(job: &Job) -> Option<PullRequestFact> {
     job.pr_fact().filter(|_| JobState::of(job) == JobState::Completed)
 }
 
-/// Returns the text in a list's column of pull requests: the number of the job's pull request, `no PR` for a completed
-/// job without a pull request, and nothing for any other job without a pull request. If `with_symbol` is set, the
-/// symbol for the state of the pull request follows the number, unless the list shows this state as the state of the
-/// job.
+/// Returns the text in a list's column of pull requests: the number of the job's pull request, or `PR` if its link
+/// contains no number. Without a pull request, the text is `no PR` for a completed job, otherwise empty. If
+/// `with_symbol` is set, the symbol for the state of the pull request follows the number, unless the list shows this
+/// state as the state of the job.
 pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
     let fact = job.pr_fact().filter(|_| with_symbol && fact_shown_as_state(job).is_none());
     match (job.pr_number(), &job.remote.pr_link) {
@@ -167,7 +167,8 @@ pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
     }
 }
 
-/// Returns the text for a job's pull request in lists, such as `PR 7`; empty if the job has no pull request.
+/// Returns the text for a job's pull request in lists, such as `PR 7`, or `PR` if its link contains no number. Empty if
+/// the job has no pull request.
 pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.remote.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
@@ -180,12 +181,12 @@ pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
 pub const ROW_MARKS: [(&str, &str); 4] = [
     (SELECTED_SYMBOL, "selected"),
     (NEEDS_YOU_SYMBOL, "needs you"),
-    (NOT_OPENED_SYMBOL, "finished, not seen yet"),
+    (UNSEEN_SYMBOL, "finished, not seen yet"),
     (MARKED_SYMBOL, "marked"),
 ];
 pub const SELECTED_SYMBOL: &str = "▌";
 pub const NEEDS_YOU_SYMBOL: &str = "●";
-pub const NOT_OPENED_SYMBOL: &str = "•";
+pub const UNSEEN_SYMBOL: &str = "•";
 pub const MARKED_SYMBOL: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses, delivery states, groups and
@@ -224,8 +225,9 @@ pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
     normalized_prefix.chars().all(|expected| chars.next() == Some(expected))
 }
 
-/// Returns all words that describe a job: its status (unless the job is gone), its displayed state, its group and, if
-/// lists show the state of its pull request as the job's state, the word that the filter `pr:` accepts for that state.
+/// Returns all words that describe a job: its status (unless the job is gone), its displayed state and its group. If
+/// lists show the state of the pull request as the job's state, the word that the filter `pr:` accepts for it is
+/// included, too.
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.remote.status.as_ref().filter(|_| !job.local.gone).map(Status::word);
     let fact = fact_shown_as_state(job).map(|fact| fact.word_and_meaning().0);

@@ -10,9 +10,10 @@ use super::text::CleanText;
 use super::time_format::json_time;
 use serde_json::{Value, json};
 
-/// Returns the job as the service's object plus `title`, `author`, `prompt`, `tags`, `pages` and `delivery`. `prompt`
-/// is the text that created the job, or null if the job was created elsewhere. `author` is the member of the team who
-/// created the job on another computer, or null.
+/// Returns the job as the service's object plus `title`, `author`, `prompt`, `tags`, `pages`, `delivery` and
+/// `pullRequest`. `prompt` is the text that created the job, or null if the job was created elsewhere. `author` is the
+/// member of the team who created the job on another computer, or null. `pullRequest` is the state of the pull request
+/// on the code host, or null if it is unknown.
 ///
 /// `delivery` is the state of the most urgent undelivered prompt in the thread. If there is none, it is `accepted` for
 /// a job that exists on the service, and `discarded` otherwise.

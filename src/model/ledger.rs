@@ -10,6 +10,7 @@ use chrono::TimeDelta;
 pub enum Quota {
     Create,
     FollowUp,
+    /// Page views and all other reports of analytics.
     Views,
     /// Building previews of the site.
     Previews,
@@ -79,7 +80,8 @@ impl Wait {
         Self { until, ..self }
     }
 
-    /// Formats the time left until the end of the wait: `22m`, or `about a minute` if the end is an estimate.
+    /// Formats the time left until the end of the wait: `22m`, or `about a minute` or `under a minute` if the end is an
+    /// estimate.
     pub fn time_left_text(self, now: Time) -> String {
         let left = self.until - now;
         match self.is_estimate {
@@ -106,7 +108,8 @@ pub fn next_wait_text_change(end: Time, now: Time) -> Time {
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
-/// Formats a duration, rounded up: in seconds below a minute, in minutes (`22m`) up to two hours, otherwise in hours.
+/// Formats a duration of at most [`MAX_WAIT`]: in seconds below a minute, in minutes (`22m`) up to two hours, otherwise
+/// in hours. Minutes and hours are rounded up. A longer duration is shown as [`MAX_WAIT`].
 pub fn wait_text(delta: TimeDelta) -> String {
     let s = delta.min(MAX_WAIT).num_seconds().max(0);
     match s {
@@ -199,7 +202,8 @@ pub struct Budget {
     pub used: u32,
     pub limit: u32,
     /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest counted request
-    /// and any surplus over the limit have expired. `None` if there is no wait and no request is counted.
+    /// expires. If more requests are counted than the limit allows, this surplus must expire first. `None` if there is
+    /// no wait and no request is counted.
     pub resets_at: Option<Time>,
     /// The wait after a 429, during which no request may be sent, whatever the count is; `None` if there is none.
     pub blocked: Option<Wait>,

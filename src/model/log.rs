@@ -8,9 +8,13 @@ use super::text::CleanText;
 /// The operations of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
+    /// Creates a job.
     Create,
-    Get,
+    /// Reads the state of a job.
+    GetJob,
+    /// Sends a follow-up to a job.
     FollowUp,
+    /// Reads page views.
     Views,
     /// Starts the build of a preview of the site.
     Preview,
@@ -25,7 +29,7 @@ pub enum Operation {
 impl Operation {
     pub const ALL: [Self; 12] = [
         Self::Create,
-        Self::Get,
+        Self::GetJob,
         Self::FollowUp,
         Self::Views,
         Self::Preview,
@@ -42,7 +46,7 @@ impl Operation {
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
-            Self::Get => "get",
+            Self::GetJob => "get",
             Self::FollowUp => "message",
             Self::Views => "views",
             Self::Preview => "preview",

@@ -1,6 +1,7 @@
 //! Rules for merging what the service or a code host reports into a job.
 //!
-//! A field that the response leaves out keeps its value in the job. Changes are returned as events.
+//! A field that the response leaves out keeps its value in the job. Changes that the service reports are returned as
+//! events.
 
 use super::Time;
 use super::job::Job;
@@ -22,6 +23,7 @@ pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     let awaits_first_response = job.local.checked_at.is_none() && job.id.is_some();
     let mut is_done_again = false;
     if job.remote.status != before.status {
+        // `RemoteState::update` never clears a field, so a job that is no longer archived would keep the old time.
         if before.is_finished() && !job.remote.is_finished() {
             job.remote.archived_at = response.state.archived_at;
         }

@@ -21,8 +21,9 @@ pub const LATE_PULL_REQUEST_POLL_DELAYS: [TimeDelta; 3] =
 /// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` already
 /// leaves out, in SQL, most jobs for which no change is expected.
 ///
-/// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
-/// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.
+/// While the agent is working, the interval after a check depends only on t, the time from the last accepted prompt to
+/// that check. In the first hour, it is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after
+/// the prompt. After that, it is [`SLOW_INTERVAL`].
 pub fn next_poll(job: &Job) -> Option<Time> {
     if job.local.gone || job.id.is_none() {
         return None;

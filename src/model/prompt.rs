@@ -224,7 +224,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the word for the change that the store and exports use, and the values before and after the change.
+    /// Returns the word that the store and exports use for the change, and the values before and after the change.
     pub fn parts(&self) -> (&'static str, Option<&str>, Option<&str>) {
         match self {
             Self::Status { from, to } => ("status", from.as_ref().map(Status::service_word), Some(to.service_word())),

@@ -37,8 +37,8 @@ pub struct PullRequestLink {
 }
 
 impl PullRequestLink {
-    /// Parses `https://HOST/OWNER/REPOSITORY/pull/N` and `https://HOST/GROUP/…/-/merge_requests/N`. Returns `None` for
-    /// any other text.
+    /// Parses `https://HOST/OWNER/REPOSITORY/pull/N` and `https://HOST/GROUP/…/-/merge_requests/N`. Ignores what
+    /// follows `N`, such as `/files`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let link = WebLink::parse(text)?;
         let rest = link.as_str().strip_prefix("https://")?;
@@ -244,7 +244,8 @@ impl PullRequest {
         }
     }
 
-    /// Returns the words by which a filter finds the pull request: those of all facts, and `open`.
+    /// Returns the words by which a filter finds the pull request: those of all facts, and `open` unless it is merged
+    /// or closed.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let open = (!self.state.is_final()).then_some("open");
         open.into_iter().chain(self.facts().flat_map(PullRequestFact::words))
@@ -287,7 +288,7 @@ pub enum PullRequestFact {
     Conflict,
     Failing,
     ChangesRequested,
-    /// Open, and no check fails or is running: to be reviewed or merged.
+    /// No other fact is true, so the pull request can be reviewed or merged.
     Ready,
     Draft,
     Pending,

@@ -174,7 +174,8 @@ impl ActionOutcome {
         Self::NotDone(CleanText::line(failure.message.as_str().trim_end_matches('.')))
     }
 
-    /// Returns this outcome with the information whether the state of the pull request was read afterwards.
+    /// Sets whether the state of the pull request was read after the response was lost. Any other outcome than
+    /// [`Self::Unconfirmed`] stays unchanged.
     #[must_use]
     pub fn with_state_read(self, is_read: bool) -> Self {
         match self {

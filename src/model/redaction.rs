@@ -26,7 +26,7 @@ const MAX_WORD_LENGTH: usize = 20;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
 /// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
 const ENCODED_PREFIXES: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
-/// The minimum length of a base64 text that can contain a service key.
+/// The minimum length of a base64 text that can contain a service key, and of the part of a token after its prefix.
 const MIN_ENCODED_LENGTH: usize = 16;
 /// The minimum length of a known key that is also searched for in encoded forms. A shorter key could be part of any
 /// text.
@@ -82,35 +82,35 @@ pub fn redacted_path(path: &Path) -> PathBuf {
 #[derive(Debug)]
 pub struct Redactor {
     /// The key and its percent-encoded form, searched for in any letter case. A short key is only found unchanged.
-    plain_forms: Vec<Zeroizing<String>>,
+    text_forms: Vec<Zeroizing<String>>,
     /// The base64 forms of the key.
-    encoded_forms: Vec<Zeroizing<String>>,
+    base64_forms: Vec<Zeroizing<String>>,
 }
 
 impl Redactor {
     /// Creates a redactor for this key. Drop it as soon as possible, because it contains the key in several forms.
     pub fn new(key: &ApiKey) -> Self {
         let key = key.expose();
-        let mut plain_forms = vec![Zeroizing::new(key.to_owned())];
-        let mut encoded_forms = Vec::new();
+        let mut text_forms = vec![Zeroizing::new(key.to_owned())];
+        let mut base64_forms = Vec::new();
         if key.len() >= MIN_KNOWN_KEY_LENGTH {
             let in_url = percent_encoding::utf8_percent_encode(key, percent_encoding::NON_ALPHANUMERIC);
-            plain_forms.push(Zeroizing::new(in_url.to_string()));
+            text_forms.push(Zeroizing::new(in_url.to_string()));
             for form in [key.to_owned(), key.to_ascii_uppercase(), key.to_ascii_lowercase()].map(Zeroizing::new) {
-                encoded_forms.extend((0..3).map(|before| base64_form(form.as_bytes(), before)));
+                base64_forms.extend((0..3).map(|before| base64_form(form.as_bytes(), before)));
             }
-            encoded_forms.dedup();
+            base64_forms.dedup();
         }
-        Self { plain_forms, encoded_forms }
+        Self { text_forms, base64_forms }
     }
 
     pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let text = self.redacted_plain(text);
-        if !self.encoded_forms.iter().any(|form| text.contains(form.as_str())) {
+        let text = self.redacted_except_base64(text);
+        if !self.base64_forms.iter().any(|form| text.contains(form.as_str())) {
             return text;
         }
         let is_encoded = |bytes: &[u8], at: usize| {
-            let form = self.encoded_forms.iter().find(|form| starts_with(bytes, at, form.as_bytes()))?;
+            let form = self.base64_forms.iter().find(|form| starts_with(bytes, at, form.as_bytes()))?;
             Some(extend_range(bytes, at..at + form.len(), is_base64_byte))
         };
         Cow::Owned(replace_keys(&text, is_encoded).into_owned())
@@ -135,10 +135,10 @@ impl Redactor {
         matches!(self.redacted(text), Cow::Owned(_))
     }
 
-    fn redacted_plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let is_short = self.encoded_forms.is_empty();
+    fn redacted_except_base64<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let is_short = self.base64_forms.is_empty();
         replace_keys(text, |bytes, at| {
-            let form = self.plain_forms.iter().find(|form| match bytes.get(at..at + form.len()) {
+            let form = self.text_forms.iter().find(|form| match bytes.get(at..at + form.len()) {
                 Some(found) if is_short => found == form.as_bytes(),
                 Some(found) => found.eq_ignore_ascii_case(form.as_bytes()),
                 None => false,
@@ -159,7 +159,7 @@ fn base64_form(key: &[u8], before: usize) -> Zeroizing<String> {
 }
 
 /// Replaces every key in the text with `***`. `find` gets the bytes of the text and a position, and returns the range
-/// of the key at this position, if there is one.
+/// of the key that it recognizes at this position, if there is one. The key may start before the position.
 fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -182,8 +182,8 @@ fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>)
     Cow::Owned(out)
 }
 
-/// Returns the range of the service key whose prefix ends at `at`. The prefix ends with the separator `_` or `%5F`, or
-/// with its last base64 character. If `is_strict` is true, short keys and keys inside a word are also found.
+/// Returns the range of the service key that has the separator after its prefix (`_` or `%5F`) at `at`, or, in base64,
+/// the last character of its prefix. If `is_strict` is true, short keys and keys inside a word are also found.
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     let separator = match bytes.get(at)? {
         b'_' => 1,

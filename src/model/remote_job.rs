@@ -159,7 +159,8 @@ impl RemoteJob {
 }
 
 impl RemoteState {
-    /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value.
+    /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value, as does the status if that of
+    /// `newer` is empty.
     pub fn update(&mut self, newer: &Self) {
         /// Replaces the value if it differs. An equal text keeps its allocation, because jobs may share the allocation.
         fn replace<T: Clone + PartialEq>(current: &mut Option<T>, newer: &Option<T>) {

@@ -231,8 +231,8 @@ pub enum EstimateBasis {
 }
 
 impl StoredReport {
-    /// Estimates from stored data how many requests are needed to load all pages. Returns `None` if there is no such
-    /// data.
+    /// Estimates from stored data how many requests are needed to load all pages. Returns `None` if the data is not
+    /// sufficient.
     pub fn estimate_load(&self) -> Option<LoadEstimate> {
         if let Some(requests) = self.last_load_requests {
             return Some(LoadEstimate { requests, basis: EstimateBasis::PreviousLoad });

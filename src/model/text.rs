@@ -99,7 +99,7 @@ pub fn clean_source(raw: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(raw.len());
     for line in raw.split_inclusive('\n') {
-        // An escape sequence that isn't ended must not remove the following lines.
+        // An unterminated escape sequence must not remove the following lines.
         if is_clean(line) { out.push_str(line) } else { out.push_str(&remove_controls(line, Whitespace::Source)) }
     }
     Cow::Owned(out)
@@ -130,8 +130,8 @@ fn sgr_length(text: &str) -> Option<usize> {
     parameters.get(end..)?.starts_with('m').then_some(end + 3)
 }
 
-/// Escapes every control and format character in JSON as `\u….`. A JSON parser reads the same text, but a terminal
-/// never receives these characters.
+/// Escapes every control and format character in JSON except LF, as in `\u001b`. A JSON parser reads the same text, but
+/// a terminal never receives these characters.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(json);

@@ -1,6 +1,5 @@
-//! Reads and writes times in JSON as RFC 3339 in UTC with milliseconds. That is the service's format, and the store is
-//! as precise.
-//! Fields name this module in `#[serde(with = "…")]`.
+//! Reads and writes times in JSON as RFC 3339 in UTC with milliseconds. That is the service's format, and the store has
+//! the same precision. Fields name this module in `#[serde(with = "…")]`.
 
 use super::{Time, checked_rfc3339_time};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _};

@@ -82,14 +82,14 @@ impl UnrecordedOutcomes {
         self.all.iter()
     }
 
-    /// Whether the user was already notified of this prompt's outcome, because the first attempt to write it to the
-    /// store failed and a later one succeeded. Returns true only once.
+    /// Whether this prompt is the last one whose outcome was written only after an earlier attempt had failed, so that
+    /// the user already knows the outcome. Returns true only once.
     pub fn take_if_recorded_late(&mut self, prompt: PromptId) -> bool {
         self.prompt_recorded_late.take_if(|recorded| *recorded == prompt).is_some()
     }
 
-    /// Updates the outcomes from an event. Returns the sentence to show, or `None` if the event doesn't concern an
-    /// outcome.
+    /// Updates the outcomes from an event. Returns the text to show, or `None` if the event doesn't concern an
+    /// unrecorded outcome.
     pub fn apply(&mut self, event: &EngineEvent) -> Option<CleanText> {
         match event {
             EngineEvent::Unrecorded(unrecorded) => {

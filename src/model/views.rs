@@ -20,7 +20,7 @@ pub struct Counts {
     pub human: Count,
     pub ai: Count,
     pub total: Count,
-    /// The visitors, if they were requested. They come from another report and are stored with it.
+    /// The visitors, if they were requested. They come from another report and are stored with that report.
     #[serde(skip)]
     pub visitors: Option<Box<Counts>>,
 }
@@ -93,7 +93,7 @@ impl ViewsQuery {
     }
 
     /// Selects the requested rows from the first rows of the range, in the service's order. `has_more` is whether more
-    /// rows follow after `first`. Returns `None` if `first` ends too early.
+    /// rows follow after `first`. Returns `None` if some of the requested rows may follow after `first`.
     pub fn select_from(&self, first: ViewsResponse, has_more: bool) -> Option<ViewsResponse> {
         let start = usize::try_from(self.offset()).unwrap_or(usize::MAX);
         let end = start.saturating_add(self.limit as usize);

@@ -18,11 +18,13 @@ impl EffectRunner {
                 AnalyticsKind::Questions => AnalyticsMsg::Questions(self.cached_rows(range).await),
             },
             AnalyticsEffect::LoadReceivedReport(kind, range) => match kind {
-                AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.received_rows(range).await?),
-                AnalyticsKind::Searches => AnalyticsMsg::Searches(self.received_rows(range).await?),
-                AnalyticsKind::Feedback => AnalyticsMsg::Feedback(self.received_rows(range).await?),
-                AnalyticsKind::FeedbackByPage => AnalyticsMsg::FeedbackByPage(self.received_rows(range).await?),
-                AnalyticsKind::Questions => AnalyticsMsg::Questions(self.received_rows(range).await?),
+                AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.rows_received_from_team(range).await?),
+                AnalyticsKind::Searches => AnalyticsMsg::Searches(self.rows_received_from_team(range).await?),
+                AnalyticsKind::Feedback => AnalyticsMsg::Feedback(self.rows_received_from_team(range).await?),
+                AnalyticsKind::FeedbackByPage => {
+                    AnalyticsMsg::FeedbackByPage(self.rows_received_from_team(range).await?)
+                }
+                AnalyticsKind::Questions => AnalyticsMsg::Questions(self.rows_received_from_team(range).await?),
             },
             AnalyticsEffect::Load(kind, plan) => match kind {
                 AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.load_rows(plan).await),
@@ -63,8 +65,8 @@ impl EffectRunner {
     }
 
     /// Returns the message about a report that another member of the team loaded, as if this computer had loaded the
-    /// report. Returns `None` if the report was removed after it arrived.
-    async fn received_rows<R: DecodableRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
+    /// report. Returns `None` if the store has no complete report, for example because it was removed after it arrived.
+    async fn rows_received_from_team<R: DecodableRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
         let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
         let outcome = RowsLoadOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };
         Some(RowsMsg::Ended { range, outcome })

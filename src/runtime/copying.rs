@@ -12,8 +12,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
-/// How long the program may take to read the text, and how long to wait for its exit after that. A program that is
-/// still running after this time has not failed, because some programs keep running to provide the copied text.
+/// How long the program may take to read the text, and how long to wait for its exit after that. If it has read the
+/// text but doesn't exit, copying has succeeded, because some programs keep running to provide the copied text.
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Dashboard {

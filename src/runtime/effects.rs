@@ -174,8 +174,8 @@ impl EffectTasks {
         self.start_engine(config, sender);
     }
 
-    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred_prefetch`]. Effects that the event loop
-    /// has to run are ignored.
+    /// Runs an effect as a task, after the earlier ones if it must run in order. Defers a prefetch until
+    /// [`Self::run_deferred_prefetch`]. Effects that the event loop has to run are ignored.
     pub fn run(&mut self, effect: Effect) {
         if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
             self.deferred_prefetch = Some(effect);
@@ -212,8 +212,8 @@ impl EffectTasks {
         });
     }
 
-    /// Runs the deferred prefetch, if any. The caller waits until nothing is left to draw, so that the prefetch doesn't
-    /// delay the frame for a key.
+    /// Runs the deferred prefetch, if any. The event loop calls this when nothing is left to draw, so that the prefetch
+    /// doesn't delay the frame after a key press.
     pub fn run_deferred_prefetch(&mut self) {
         if let Some(effect) = self.deferred_prefetch.take() {
             self.start(effect);
@@ -236,7 +236,7 @@ impl EffectTasks {
     }
 
     /// Checks the database in `folder` some time after the start, on a separate connection, and rebuilds damaged
-    /// indexes.
+    /// indexes. Sends a notice if something is damaged.
     pub(super) fn check_database(&mut self, folder: PathBuf) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {

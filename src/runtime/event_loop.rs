@@ -90,7 +90,7 @@ pub(super) struct Dashboard {
     pub(super) has_new_input: bool,
     /// The program that has the terminal, if any.
     pub(super) foreground: Option<ForegroundChild>,
-    /// Whether docdeck waits until the connection to the team's database is closed, and is then suspended.
+    /// Whether docdeck will be suspended as soon as the connection to the team's database is closed.
     pub(super) is_suspend_pending: bool,
     /// When the last foreground program ended.
     pub(super) child_ended_at: Option<Instant>,
@@ -168,7 +168,8 @@ impl Dashboard {
         }
     }
 
-    /// Switches to the theme `name` if it exists. If `save_as_default` is set, also saves it in the configuration.
+    /// Switches to the theme `name`. Returns the message with the result. If `save_as_default` is set and the theme
+    /// exists, returns `None`: the theme is saved in the configuration by a task, which sends the message.
     fn use_theme(&mut self, name: &str, save_as_default: bool) -> Option<Msg> {
         let result = self
             .theme_state
@@ -253,8 +254,8 @@ impl Dashboard {
         }
     }
 
-    /// Runs an effect. Effects that need the terminal run here, and may return their message at once. All others run as
-    /// tasks.
+    /// Runs an effect. Effects that need the terminal or other state of the event loop run here; some of them return
+    /// their message at once. All others run as tasks.
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
@@ -371,7 +372,8 @@ impl Dashboard {
         }
     }
 
-    /// Gives the terminal to the shell until SIGCONT. Returns a message if that is not possible.
+    /// Gives the terminal to the shell until SIGCONT. A connection to the team's database is closed first, by a task,
+    /// whose message then leads to [`Self::stop_process`]. Returns a message if suspending is not possible.
     fn suspend(&mut self) -> Option<Msg> {
         if self.session.is_released() || self.is_suspend_pending {
             return None;
@@ -392,6 +394,7 @@ impl Dashboard {
     }
 
     /// Stops this process, unless it was resumed or another program was started since the suspend was requested.
+    /// Returns a message if there is no shell that could resume the process.
     fn stop_process(&mut self) -> Option<Msg> {
         if !std::mem::take(&mut self.is_suspend_pending) {
             return None;
@@ -487,7 +490,7 @@ impl Dashboard {
         let drawn = self.session.draw(
             app.size,
             app.has_text_context(),
-            |frame| draw::draw_changes(frame, app, theme, now, kept_cells),
+            |frame| draw::draw_with_kept_cells(frame, app, theme, now, kept_cells),
             |next| kept_cells.blank_others(next),
         );
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));

@@ -83,8 +83,8 @@ impl EditedFile {
         self.folder.path().join(FILE_NAME)
     }
 
-    /// Returns the text that the editor has saved so far. Returns `None` if the file is empty, because the editor may
-    /// be writing it at this moment.
+    /// Returns the text that the editor has saved so far. Returns `None` if the file can't be read, and also if it is
+    /// blank, because the editor may be writing it at this moment.
     fn saved_text(&self) -> Option<String> {
         self.text().ok().filter(|text| !text.trim().is_empty())
     }

@@ -28,8 +28,9 @@ use std::sync::Arc;
 pub(super) struct ImpactReader<'a> {
     pub(super) store: &'a Store,
     pub(super) scope: &'a Scope,
-    /// Converts times from the service's clock, which the store uses, to the local clock, and decides which reports are
-    /// stored. `None` before the engine runs; times then stay unchanged, and all reports count as stored.
+    /// Converts times from the service's clock, which the store uses, to the local clock, and decides which kinds of
+    /// reports may be stored. `None` before the engine runs; times then stay unchanged, and all kinds of reports may be
+    /// stored.
     pub(super) engine: Option<Engine>,
 }
 
@@ -64,7 +65,7 @@ impl StoredReports {
 
 impl ImpactReader<'_> {
     /// Reads the views of a job's pages and the reports' numbers about them, before and after the job. Reads only the
-    /// first [`MAX_LISTED_PAGES`] pages.
+    /// first [`MAX_LISTED_PAGES`] pages. Returns an empty list for an unknown job.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut snapshots = self.store.signal_snapshots_of_job(job).await?;

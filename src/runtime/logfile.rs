@@ -174,7 +174,7 @@ mod tests {
             at: crate::model::Time::default(),
             subject: CleanText::line("Rewrite the secret guide"),
             kind: LogKind::Request {
-                operation: Operation::Get,
+                operation: Operation::GetJob,
                 status: Some(429),
                 millis: 12,
                 reason: Some(CleanText::line("limit reached, retry in 60 s")),

@@ -1,6 +1,6 @@
 //! Writes an export to a file in the current folder, readable only by its owner. An existing file is replaced only
-//! after the user has confirmed this. The text is written to a new file, which is then renamed, so that the existing
-//! file is not lost if writing fails.
+//! after the user has confirmed this. The replacement is first written to another file, which is then renamed, so that
+//! the existing file is not lost if writing fails.
 
 use crate::config::file::system_message;
 use crate::model::failure::Failure;

@@ -62,7 +62,7 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Switches to this profile: later effects use its project and its key.
+    /// Switches to this profile: later effects use its project and its key. Returns a message only if that fails.
     pub(super) fn switch_profile(&mut self, profile_index: usize, key: ApiKey) -> Option<Msg> {
         match self.profiles.engine_config(profile_index, key) {
             Ok(connection) => {

@@ -70,7 +70,7 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Reads the key of this profile.
+    /// Reads the key of this profile. The message has the key, or the reason why it can't be read.
     pub fn read_key(&self, profile_index: usize) -> impl Future<Output = Msg> + Send + 'static {
         let source = self.key_source(profile_index);
         async move {
@@ -79,7 +79,7 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Tests the key of this profile with one request to the service.
+    /// Tests the key of this profile with one request to the service. The message has the result.
     pub fn test_key(&self, profile_index: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
         let client =
             self.client_options(profile_index).and_then(|options| self.client(profile_index, key.clone(), options));
@@ -99,7 +99,7 @@ impl ProfileSwitcher {
     /// Returns the configuration of the engine for this profile.
     ///
     /// # Errors
-    /// Fails if there is no such profile, or its certificate file is missing.
+    /// Fails if there is no such profile, if it has no project, or if its certificate file can't be read.
     pub fn engine_config(&self, profile_index: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());

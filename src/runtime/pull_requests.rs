@@ -19,9 +19,9 @@ const MAX_PAGES_WITH_VIEWS: usize = 100;
 const COMPARABLE_RANGE_DAYS: RangeInclusive<u32> = 7..=31;
 
 impl EffectRunner {
-    /// Requests the state of a build. If it has succeeded, stores the address of the preview.
+    /// Requests the state of a build and returns it. If the build has succeeded, stores the address of the preview.
     pub(super) async fn check_build(&self, job: JobKey, build: &StartedBuild) -> Result<Build, Failure> {
-        let checked = self.with_engine(async |engine| engine.preview_build(&build.id).await).await?;
+        let checked = self.with_engine(async |engine| engine.fetch_preview_build(&build.id).await).await?;
         if let (BuildState::Success, Some(url)) = (&checked.state, &build.url) {
             let row = self.store.job(job).await.map_err(store_failure)?;
             if let Some(link) = row.and_then(|row| row.remote.pr_link.clone()) {
@@ -32,7 +32,8 @@ impl EffectRunner {
     }
 
     /// Reads the changes of a job's pull request from the store. Requests them if they are not stored, if they belong
-    /// to an older commit, or if `again` is set.
+    /// to an older commit, or if `again` is set. If the request fails, returns the stored changes together with the
+    /// failure.
     pub(super) async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
         let row =
             self.store.job(job).await.map_err(store_failure)?.ok_or_else(|| store_failure(StoreError::NoSuchJob))?;
@@ -67,7 +68,8 @@ impl EffectRunner {
         }
     }
 
-    /// Returns the stored address of the preview for a job's pull request, and the cached views of these pages.
+    /// Returns the stored address of the preview for a job's pull request, and the cached views of the first
+    /// [`MAX_PAGES_WITH_VIEWS`] of these pages.
     pub(super) async fn site_facts(&self, job: JobKey, pages: Vec<CleanText>) -> Result<SiteFacts, StoreError> {
         let link = self.store.job(job).await?.and_then(|row| row.remote.pr_link);
         let preview = match link {

@@ -23,13 +23,13 @@ pub struct Preload {
     layout: JoinHandle<Option<Layout>>,
     /// The first rows of the jobs list; `None` for the setup form.
     pub(super) first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
-    /// Delays the creation of the store until it is dropped, after the first frame; `None` if the store is not delayed.
+    /// The store is created when this guard is dropped, after the first frame; `None` if the creation is not delayed.
     pub(super) store_creation_hold: Option<StoreCreationHold>,
 }
 
 impl Preload {
-    /// Starts to read the layout, and as many rows of the jobs list as the terminal has. The store may still be
-    /// opening.
+    /// Starts to read the layout and, unless the dashboard starts with the setup form, as many rows of the jobs list as
+    /// the terminal has. It is possible that the store is still opening.
     ///
     /// # Errors
     /// Fails if the size of the terminal is unknown.
@@ -44,7 +44,7 @@ impl Preload {
     }
 
     /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
-    /// Drops `store_creation_hold` after the first frame, because a store that is created at the same time would delay
+    /// `store_creation_hold` is dropped after the first frame, because creating the store at the same time would delay
     /// the frame.
     pub fn with_first_rows(first_rows: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
         Self {

@@ -28,7 +28,7 @@ const BUILT_IN_TEMPLATES: [(&str, &str); 7] = [
 ];
 
 /// Returns the user's templates, sorted by name, then the built-in templates. A user template replaces the built-in
-/// template of the same name. Skips unreadable files.
+/// template of the same name. Skips files that are not Markdown, and files that are blank, too large or unreadable.
 pub(super) fn read_templates(folder: Option<&Path>) -> Vec<Template> {
     let user = folder.map(user_templates).unwrap_or_default();
     let built_in: Vec<_> = BUILT_IN_TEMPLATES.iter().filter(|(name, _)| !user.contains_key(*name)).collect();

@@ -77,7 +77,7 @@ impl ThemeState {
         is_background_unknown && self.depth != ColorDepth::None && (dark != light || unknown != dark)
     }
 
-    /// Applies the background that the terminal reported.
+    /// Applies the background that the terminal reported, unless the configuration sets one.
     pub(super) fn set_reported_background(&mut self, color: Rgb) {
         if !self.is_background_configured {
             self.background = Background::from_color(color);

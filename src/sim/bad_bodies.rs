@@ -125,7 +125,7 @@ fn divide_counts_by_ten(body: &mut Value) {
     divide(body);
 }
 
-/// Makes a report claim that there are more rows. Responses about jobs stay unchanged.
+/// Sets `hasMore` to true. Responses without this field, such as those about jobs, stay unchanged.
 fn claim_more_rows(body: &mut Value) {
     if let Some(more) = body.get_mut("hasMore") {
         *more = Value::Bool(true);

@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(fault("views=latency-1500"), Fault::always(Operation::Views, latency));
         let limited = FaultKind::TooManyRequests(SimRetryAfter::Seconds(5));
         assert_eq!(fault("message=429-5"), Fault::always(Operation::FollowUp, limited));
-        assert_eq!(fault("get=slow:1"), Fault::always(Operation::Get, FaultKind::Slow));
+        assert_eq!(fault("get=slow:1"), Fault::always(Operation::GetJob, FaultKind::Slow));
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         let mut faults = Faults::new(1, list.to_vec());
         assert_eq!(faults.pick_host_fault(HostOperation::State), Some(HostFault::BadGateway));
         assert_eq!(faults.pick_host_fault(HostOperation::Diff), Some(HostFault::ExpiredToken));
-        assert_eq!(faults.pick_faults(Operation::Get).kind, Some(FaultKind::Status(503)));
+        assert_eq!(faults.pick_faults(Operation::GetJob).kind, Some(FaultKind::Status(503)));
         faults.replace(vec!["all=503".parse().expect("a fault")]);
         assert_eq!(faults.pick_host_fault(HostOperation::State), None);
     }
@@ -287,16 +287,16 @@ mod tests {
     fn latencies_add_up_and_only_the_first_fault_of_another_kind_applies() {
         let list = ["get=latency-10", "all=latency-5", "all=500", "get=lost"].map(|text| text.parse().expect(text));
         let mut faults = Faults::new(1, list.to_vec());
-        let injected = faults.pick_faults(Operation::Get);
+        let injected = faults.pick_faults(Operation::GetJob);
         assert_eq!(injected, InjectedFaults { wait: Duration::from_millis(15), kind: Some(FaultKind::Status(500)) });
     }
 
     #[test]
     fn a_fault_applies_with_its_probability() {
         let mut faults = Faults::new(1, vec!["get=500:0.3".parse().expect("a fault")]);
-        let injected = (0..1000).filter(|_| faults.pick_faults(Operation::Get).kind.is_some()).count();
+        let injected = (0..1000).filter(|_| faults.pick_faults(Operation::GetJob).kind.is_some()).count();
         assert!((250..350).contains(&injected), "{injected}");
         faults.replace(vec!["get=500:0".parse().expect("a fault")]);
-        assert!((0..1000).all(|_| faults.pick_faults(Operation::Get).kind.is_none()));
+        assert!((0..1000).all(|_| faults.pick_faults(Operation::GetJob).kind.is_none()));
     }
 }

@@ -77,7 +77,7 @@ struct NoResponse;
 fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route("/v2/agent/{project}/job", post_route(Operation::Create))
-        .route("/v2/agent/{project}/job/{id}", get_route(Operation::Get))
+        .route("/v2/agent/{project}/job/{id}", get_route(Operation::GetJob))
         .route("/v2/agent/{project}/job/{id}/message", post_route(Operation::FollowUp))
         .route("/v1/analytics/{project}/views", get_route(Operation::Views))
         .route("/v1/analytics/{project}/visitors", get_route(Operation::Analytics(AnalyticsKind::Visitors)))
@@ -160,7 +160,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
             let Path(id) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             (String::new(), id)
         }
-        Operation::Get | Operation::FollowUp | Operation::Conversation => {
+        Operation::GetJob | Operation::FollowUp | Operation::Conversation => {
             let Path(both) = Path::<(String, String)>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             both
         }

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// either form.
 const REJECTIONS_PER_RETRY_AFTER_DATE: u32 = 3;
 
-/// The requests of the last hour or minute, for each of the limits of the organization.
+/// The requests of the last hour or minute that count toward each of the limits.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
     windows: [RequestWindow; 4],

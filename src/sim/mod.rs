@@ -2,13 +2,13 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs;
-//! `limits` and `faults` reject requests or make them fail; `service` combines them; `http`, `host_routes`, `reply` and
-//! `bad_bodies` are the server. Only `service` reads the clock.
+//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs,
+//! `previews` the builds of previews; `limits` and `faults` reject requests or make them fail; `service` combines
+//! all of these; `http`, `host_routes`, `reply` and `bad_bodies` are the server. Only `service` reads the clock.
 //!
 //! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
-//! the durations of the jobs are divided by `speed`. A prompt may control its run with directives like `[sim:fail]`
-//! or `[sim:seconds=3]`; see the table in `prompt_directives`.
+//! the durations of runs, checks, reviews and builds are divided by `speed`. Directives in a prompt, like `[sim:fail]`
+//! or `[sim:seconds=3]`, control its run; see the table in `prompt_directives`.
 
 mod analytics;
 mod bad_bodies;
@@ -143,8 +143,8 @@ impl Sim {
     }
 
     /// Returns how many requests to the simulated code hosts arrived.
-    pub fn host_requests(&self) -> u64 {
-        self.service.host_requests()
+    pub fn host_request_count(&self) -> u64 {
+        self.service.host_request_count()
     }
 
     /// Returns the id of the only project.

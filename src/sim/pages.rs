@@ -84,7 +84,7 @@ impl PageViewSum {
 }
 
 impl Site {
-    /// Creates a site with `count` pages. Its history ends at `now`.
+    /// Creates a site with `count` pages. At `now`, its history has [`HISTORY_DAYS`] days.
     pub(super) fn new(seed: u64, count: u32, now: Time) -> Self {
         let today = now.date_naive();
         let history_start = today.checked_sub_days(Days::new(HISTORY_DAYS - 1)).unwrap_or(today);

@@ -54,7 +54,7 @@ enum SeedState {
 enum SeedEnding {
     PullRequest,
     LatePullRequest,
-    Nothing,
+    NoPullRequest,
     Failure,
     UnknownStatus,
 }
@@ -100,7 +100,7 @@ fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> T
     const ENDINGS: [SeedEnding; 6] = [
         SeedEnding::PullRequest,
         SeedEnding::LatePullRequest,
-        SeedEnding::Nothing,
+        SeedEnding::NoPullRequest,
         SeedEnding::Failure,
         SeedEnding::PullRequest,
         SeedEnding::LatePullRequest,
@@ -117,19 +117,19 @@ fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> T
 }
 
 fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
-    use SeedEnding::{Failure, LatePullRequest, Nothing, PullRequest, UnknownStatus};
+    use SeedEnding::{Failure, LatePullRequest, NoPullRequest, PullRequest, UnknownStatus};
     const STATES: [SeedState; 12] = [
         SeedState::Finished(PullRequest),
         SeedState::Finished(Failure),
         SeedState::Finished(PullRequest),
-        SeedState::Finished(Nothing),
+        SeedState::Finished(NoPullRequest),
         SeedState::Finished(UnknownStatus),
         SeedState::Finished(PullRequest),
         SeedState::Finished(LatePullRequest),
         SeedState::Archived(PullRequest),
         SeedState::Finished(Failure),
         SeedState::Finished(PullRequest),
-        SeedState::Archived(Nothing),
+        SeedState::Archived(NoPullRequest),
         SeedState::Finished(PullRequest),
     ];
     let mut list = Vec::new();
@@ -152,7 +152,7 @@ struct InitialPrompts {
     is_prompt_repeated: bool,
 }
 
-/// Returns the prompts of the file. After the last prompt they repeat, with a number appended.
+/// Returns `count` prompts from the file. If the file has fewer, they are repeated with a number at the end.
 fn seed_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
     let blocks: Vec<&str> = PROMPTS.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     let known = u32::try_from(blocks.len()).unwrap_or(1).max(1);
@@ -190,7 +190,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
     let archived = matches!(seed_job.state, SeedState::Archived(_)).then(|| ends + seed_job.age / 2);
     let run_outcome = match outcome {
         SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { link_delay: delay },
-        SeedEnding::Nothing => RunOutcome::NoPullRequest,
+        SeedEnding::NoPullRequest => RunOutcome::NoPullRequest,
         SeedEnding::Failure => RunOutcome::Failed,
         SeedEnding::UnknownStatus => RunOutcome::OtherStatus("reviewing".to_owned()),
     };

@@ -9,7 +9,7 @@
 //! | `[sim:status=reviewing]` | ends with the status `reviewing` and stays in it |
 //! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
 //! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
-//! | `[sim:behind]` | the base branch of its pull request has newer commits, so it can't be merged |
+//! | `[sim:behind]` | its pull request can't be merged, because the base branch has newer commits |
 //! | `[sim:queued]` | its pull request is in the merge queue when its checks have passed |
 //! | `[sim:changes]` | a reviewer requests changes 3 minutes after the pull request was opened (at speed 1) |
 //! | `[sim:closed]` | its pull request is closed 3 minutes after it was opened (at speed 1) |

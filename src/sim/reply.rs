@@ -1,6 +1,6 @@
 //! The service's JSON responses, including errors in the documented format.
 
-use crate::api::wire::{DetailBody, ErrorBody};
+use crate::api::wire::{ErrorBody, ErrorDetailBody};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -24,7 +24,7 @@ impl Reply {
     }
 
     /// Returns an error response with its message and details.
-    pub(super) fn error(status: StatusCode, error: &str, details: Vec<DetailBody>) -> Self {
+    pub(super) fn error(status: StatusCode, error: &str, details: Vec<ErrorDetailBody>) -> Self {
         Self::json(status, &ErrorBody { error: error.to_owned(), details })
     }
 

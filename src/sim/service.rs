@@ -1,5 +1,6 @@
 //! Responds to the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
-//! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
+//! operations. Parts of the state, such as the jobs and the limits, have separate locks; no code takes a lock while it
+//! holds another.
 
 use super::analytics::{FirstMerges, ReportInputs, RowsQuery, SimAnalytics, SimulatedRow};
 use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostOperation, HostReply, HostWorld, RateLimit};
@@ -12,7 +13,7 @@ use super::reply::Reply;
 use super::rng::SeededRng;
 use super::views::{Parameters, SimViews};
 use super::world::{InitialJob, SimWorld};
-use crate::api::wire::{DetailBody, JobBody};
+use crate::api::wire::{ErrorDetailBody, JobBody};
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, RowsResponse};
 use crate::model::ledger::Quota;
@@ -49,13 +50,13 @@ pub(super) struct Service {
     speed: f64,
     host_fault: Mutex<Option<HostFault>>,
     host_limits: Mutex<GitHubLimits>,
-    host_requests: AtomicU64,
+    host_request_count: AtomicU64,
     host_action_count: AtomicU64,
     /// How far the service's clock was moved forward, in milliseconds.
     clock_offset: AtomicI64,
 }
 
-/// The API keys of the simulated project. The same seed gives the same keys.
+/// The API keys of the simulated project, and the tokens for the code hosts. The same seed gives the same ones.
 #[derive(Debug)]
 pub(super) struct SimKeys {
     /// The key that may read and write.
@@ -89,7 +90,7 @@ pub(super) struct SimRequest {
     pub(super) resource_id: String,
     /// The query parameters of page views and other reports; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
-    /// Whether a report has a cursor even if there are no more rows, because of a fault.
+    /// Whether a fault makes reports contain a cursor even if there are no more rows.
     pub(super) should_claim_more_rows: bool,
     pub(super) body: axum::body::Bytes,
 }
@@ -142,7 +143,7 @@ impl Service {
             speed: options.speed,
             host_fault: Mutex::default(),
             host_limits: Mutex::default(),
-            host_requests: AtomicU64::new(0),
+            host_request_count: AtomicU64::new(0),
             host_action_count: AtomicU64::new(0),
             clock_offset: AtomicI64::new(0),
         }
@@ -189,12 +190,12 @@ impl Service {
         *locked(&self.host_fault) = fault;
     }
 
-    pub(super) fn host_requests(&self) -> u64 {
-        self.host_requests.load(Ordering::Relaxed)
+    pub(super) fn host_request_count(&self) -> u64 {
+        self.host_request_count.load(Ordering::Relaxed)
     }
 
     /// Responds to a request to a code host. `None` means that the connection ends without a response. `make_reply` is
-    /// called if the token is right and the host doesn't refuse every request.
+    /// called if the token is right, and neither a fault nor a reached limit prevents the request.
     pub(super) fn respond_as_host(
         &self,
         kind: HostKind,
@@ -203,7 +204,7 @@ impl Service {
         cost: HostCost,
         make_reply: impl FnOnce(&HostWorld<'_>) -> HostReply,
     ) -> Option<Reply> {
-        self.host_requests.fetch_add(1, Ordering::Relaxed);
+        self.host_request_count.fetch_add(1, Ordering::Relaxed);
         let is_action = operation.is_action();
         self.host_action_count.fetch_add(u64::from(is_action), Ordering::Relaxed);
         let token = self.keys.code_host_token(kind);
@@ -268,7 +269,7 @@ impl Service {
             Operation::FollowUp => Quota::FollowUp,
             Operation::Views | Operation::Analytics(_) | Operation::Conversation => Quota::Views,
             Operation::Preview => Quota::Previews,
-            Operation::Get | Operation::Build => return Ok(()),
+            Operation::GetJob | Operation::Build => return Ok(()),
         };
         locked(&self.limits).count_request(quota, now).map_err(|retry_after| Reply {
             headers: vec![(header::RETRY_AFTER, retry_after)],
@@ -309,7 +310,7 @@ impl Service {
         );
         let query = query.map_err(wrong)?;
         let body = self.with_report_inputs(now, |inputs| self.analytics.response(kind, &query, inputs));
-        let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;
+        let body = body.map_err(|message| wrong(vec![ErrorDetailBody { message: message.to_owned() }]))?;
         Ok(Reply::json(StatusCode::OK, &body))
     }
 
@@ -326,7 +327,7 @@ impl Service {
                 let job = locked(&self.world).create(&prompt, now);
                 Ok(Reply::json(StatusCode::CREATED, &job))
             }
-            Operation::Get => job_or_404(locked(&self.world).job(&call.resource_id, now)),
+            Operation::GetJob => job_or_404(locked(&self.world).job(&call.resource_id, now)),
             Operation::FollowUp => {
                 let prompt = read_text(call, "prompt")?;
                 job_or_404(locked(&self.world).follow_up(&call.resource_id, &prompt, now))
@@ -362,7 +363,7 @@ fn job_or_404(job: Option<JobBody>) -> Result<Reply, Reply> {
         .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
 }
 
-/// Returns a text field of the JSON body.
+/// Returns a text field of the JSON body, or the response to an invalid body.
 fn read_text(call: &SimRequest, field: &str) -> Result<String, Reply> {
     let reject = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
     if !call.is_json {

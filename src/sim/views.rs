@@ -3,7 +3,7 @@
 //! numbers change once a minute, so the sorted rows are reused until the minute or the range changes.
 
 use super::pages::{PageViewSum, Site};
-use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
+use crate::api::wire::{CountsBody, ErrorDetailBody, PageBody, ViewsBody};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::model::views::{
@@ -37,7 +37,7 @@ pub(super) struct SimViewsQuery {
 
 impl Parameters {
     /// Parses the parameters. On failure, returns a message for each invalid parameter.
-    pub(super) fn parse(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
+    pub(super) fn parse(&self) -> Result<SimViewsQuery, Vec<ErrorDetailBody>> {
         let dates = self.parse_dates();
         let limit = parse_number("limit", self.limit.as_deref(), DEFAULT_PAGE_SIZE, MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let offset = parse_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
@@ -70,8 +70,8 @@ impl Parameters {
 }
 
 /// Returns the details of an error response.
-pub(super) fn error_details(messages: impl Iterator<Item = String>) -> Vec<DetailBody> {
-    messages.map(|message| DetailBody { message }).collect()
+pub(super) fn error_details(messages: impl Iterator<Item = String>) -> Vec<ErrorDetailBody> {
+    messages.map(|message| ErrorDetailBody { message }).collect()
 }
 
 fn parse_date_time(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String> {

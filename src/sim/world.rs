@@ -34,8 +34,8 @@ pub struct InitialJob {
     pub created_at: Time,
     /// When the job's last run ended; `None` while it is active.
     pub finished_at: Option<Time>,
-    /// The changes that a client would have seen if it had polled since the job's creation, with their times, oldest
-    /// first.
+    /// The states that a client would have seen if it had polled since the job's creation, each with the time from
+    /// which the job was in it, oldest first.
     pub changes: Vec<(Time, RemoteState)>,
     /// Whether the demo should mark the job as seen by the user.
     pub is_seen: bool,
@@ -116,7 +116,7 @@ impl SimWorld {
         self.jobs.get(*index).map(|job| job.body(now))
     }
 
-    /// Whether a job works on this branch.
+    /// Whether a job has this branch, even if the job is finished.
     pub(super) fn has_branch(&self, branch: &str) -> bool {
         self.jobs.iter().any(|job| job.git_ref == branch)
     }

@@ -47,8 +47,9 @@ pub struct UnfinishedRows<R> {
 
 impl Store {
     /// Adds the next response to the report that is being loaded. The last response completes the report, which then
-    /// replaces the previous complete report. Returns `false` and changes nothing if the response doesn't continue the
-    /// report: another instance may already have added the response, restarted the load or deleted the report.
+    /// replaces the previous complete report, unless a member of the team has loaded a newer one meanwhile. Returns
+    /// `false` and changes nothing if the response doesn't continue the report: another instance may already have added
+    /// the response, restarted the load or deleted the report.
     pub async fn save_rows_response<R: AnalyticsRow>(
         &self,
         scope: &Scope,
@@ -93,7 +94,8 @@ impl Store {
         .await
     }
 
-    /// Returns the unfinished report of the range with the responses received so far, if there is one.
+    /// Returns the unfinished report of the range with the responses received so far. Returns `None` if there is none,
+    /// if it can't be read, or if a member of the team has loaded a newer complete report.
     pub async fn unfinished_rows<R: AnalyticsRow>(
         &self,
         scope: &Scope,
@@ -351,7 +353,8 @@ pub(super) fn replace_report<R: AnalyticsRow>(
          VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6, ?7)",
         params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), has_unavailable_rows, expires_at.map(UnixMillis)],
     )?;
-    // Keeps the number of responses, since it predicts how many requests the next load of the report takes.
+    // Splits the rows into as many responses as the report had, since this number predicts how many requests the next
+    // load of the report takes.
     let count = usize::try_from(*responses).unwrap_or(usize::MAX).clamp(1, rows.len().max(1));
     let mut remaining = rows.as_slice();
     for number in 1..=count {

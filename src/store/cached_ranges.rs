@@ -92,7 +92,7 @@ fn add_ranges(
     Ok(())
 }
 
-/// Adds the reports other than page views. Visitors belong to the page views, so no range is added for visitors alone.
+/// Adds the reports other than page views and visitors. Visitors are left out because they belong to the page views.
 fn add_reports(db: &Connection, scope: i64, by_range: &mut HashMap<DateRange, CachedRange>) -> StoreResult<()> {
     let sql = "SELECT date_from, date_to, kind, min(as_of) AS as_of FROM analytics_report WHERE scope = ?1
                GROUP BY date_from, date_to, kind ORDER BY as_of";

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Each row of each index is looked up only in a file of less than this many bytes. In a larger file, the rows are only
+/// In a file of less than this many bytes, each row of each index is looked up. In a larger file, the rows are only
 /// counted: looking them up would block writers for too long.
 const FULL_INDEX_CHECK_BELOW_BYTES: u64 = 16 << 20;
 /// Maximum number of faults that are read per table.
@@ -23,7 +23,8 @@ pub enum StoreHealth {
     Damaged,
 }
 
-/// Checks the store in `folder`, and returns `Sound` if there is none. Blocks until the check is done.
+/// Checks the store in `folder`, and returns `Sound` if there is none. If the file is damaged, also creates the marker
+/// file that makes the next opening check every page. Blocks until the check is done.
 ///
 /// # Errors
 /// The store can't be opened or has another schema, or another process has locked it.

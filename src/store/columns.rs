@@ -165,8 +165,8 @@ pub(super) struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// Maximum number of shared texts; searching among more would take too long. Once it is reached, each
-    /// new text removes the least recently used one.
+    /// Maximum number of shared texts; searching among more would take too long. Once it is reached, each new text
+    /// removes the last one of the list.
     const MAX_TEXTS: usize = 32;
 
     fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {

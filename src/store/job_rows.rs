@@ -74,7 +74,8 @@ pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &Clean
     Ok(())
 }
 
-/// Writes the row, except for its title, tags and note (see `labels`). Returns the row as it is stored afterwards.
+/// Writes the row, except for its title, tags and note (see `labels`) and its pages (see `pages`). Returns the row as
+/// it is stored afterwards.
 pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     write_columns(tx, row.key, columns::written_columns(row))?;
     touch(tx, row.key)
@@ -93,8 +94,8 @@ pub(super) fn write_columns<const N: usize>(
 }
 
 /// Adds a row with all data of the job except its pages, in one statement. `default_title` is the title that the job
-/// has without a title from the user. The columns that depend on prompts stay empty: if the job has an undelivered
-/// prompt, the caller must [`touch`] the row after storing that prompt.
+/// has without a title from the user. The columns that [`touch`] derives from prompts stay empty: if a prompt affects
+/// one of them, the caller must call [`touch`] after storing the prompts.
 pub(super) fn insert_full_job(
     tx: &Transaction<'_>,
     scope: i64,

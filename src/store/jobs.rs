@@ -354,9 +354,10 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
     update_job(tx, &row)
 }
 
-/// Gives `row` this id of the service. If another row already has the id, merges the other row into `row`: moves its
-/// prompts, events, draft and pages to `row`, and replaces the data of `row` with those of the other row. Only titles,
-/// tags and notes are combined (see [`labels::merge_labels`]). The other row is kept, dismissed and without an id.
+/// Gives `row` this id of the service; the caller must then write `row` with [`update_job`]. If another row already has
+/// the id, merges the other row into `row`: moves its prompts, events, draft and pages to `row`, and replaces the data
+/// of `row` with those of the other row. Only titles, tags and notes are combined (see [`labels::merge_labels`]). The
+/// other row is kept, dismissed and without an id.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {

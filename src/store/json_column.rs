@@ -1,5 +1,6 @@
-//! Stores page-view responses and counts as JSON in a column, each number exactly as it was received. The file may have
-//! been edited by hand, so unreadable JSON is no error: a response is `None` then, and a count is `Missing`.
+//! Converts page-view responses and counts to and from the JSON of a column, each number exactly as it was received.
+//! The file may have been edited by hand, so unreadable JSON is no error: a response is `None` then, and a count is
+//! `Missing`.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;

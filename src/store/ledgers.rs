@@ -157,7 +157,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: 
 }
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is
-/// kept.
+/// kept. A wait is limited to [`MAX_WAIT`].
 pub(super) fn record_rate_limit(
     tx: &Transaction<'_>,
     scope: &Scope,

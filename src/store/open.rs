@@ -1,7 +1,7 @@
 //! Creates the data folder and the store's file with narrow permissions, opens the file, and repairs a damaged file.
 //!
-//! If the folder can't be written, the store is opened for reading only. The content of the file is handled by
-//! `schema`.
+//! If the folder can't be written, the store is opened for reading only. `schema` checks and migrates the tables of the
+//! file.
 
 use super::error::{StoreError, StoreResult};
 use super::open_outcome::{OpenOutcome, RecoveryCounts};
@@ -16,8 +16,8 @@ use std::sync::mpsc;
 
 /// The name of the store's file in the data folder.
 pub const DATABASE_FILE: &str = "docdeck.db";
-/// The name of the marker file that a store call creates if it finds a damaged page. While the marker exists, opening
-/// the store checks every page.
+/// The name of the marker file that is created when a damaged page is found. While the marker exists, opening the store
+/// checks every page.
 const DAMAGE_MARKER: &str = "docdeck.db-damaged";
 /// The file that is locked while a damaged store is repaired, so that no two processes repair it at the same time.
 const REPAIR_LOCK: &str = "docdeck.db-moving";
@@ -50,14 +50,15 @@ impl Store {
     }
 
     /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If
-    /// the file is damaged, recovers what can be read into a new file, and keeps the damaged file under a name that
-    /// contains the date `now`. If the folder can't be written, existing data can still be read; without a file, the
-    /// store is empty.
+    /// only indexes are damaged, rebuilds them. If anything else is damaged, recovers what can be read into a new file,
+    /// and keeps the damaged file under a name that contains the date `now`. If the folder can't be written, existing
+    /// data can still be read; without a file, the store is empty.
     ///
     /// # Errors
     /// [`StoreError::NewerSchema`], [`StoreError::OlderSchema`] (the file needs a migration, but can't be written) and
-    /// [`StoreError::ForeignDatabase`] leave the file untouched; [`StoreError::Busy`] if another process locks the file
-    /// for longer than 5 s.
+    /// [`StoreError::ForeignDatabase`]: the file is not changed. [`StoreError::Busy`]: another process has locked the
+    /// file for longer than 5 s. [`StoreError::Unusable`]: the file can't be opened, or a damaged file can't be
+    /// repaired.
     pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
         let (connection, opened) = open_or_create(folder, now, WriteCheck::Now)?;
         Ok((Self::start(connection, opened.is_read_only, Some(damage_marker(folder)))?, opened))
@@ -89,7 +90,8 @@ impl Store {
     /// another process's lock.
     ///
     /// # Errors
-    /// There is no store, or its schema is not the current one: [`Store::open`] has to migrate it first.
+    /// There is no store, another process has locked it, or its schema is not the current one ([`Store::open`] migrates
+    /// an older schema).
     pub fn open_for_reading(folder: &Path) -> StoreResult<Self> {
         Self::start(open_for_reading(folder)?, true, None)
     }
@@ -151,7 +153,7 @@ pub(super) enum WriteCheck {
 }
 
 /// Opens or creates the store in `folder`. Repairs a damaged file; `now` becomes part of the name under which the
-/// damaged file is kept.
+/// damaged file is kept. If the folder can't be created, returns an empty read-only store in memory.
 pub(super) fn open_or_create(
     folder: &Path,
     now: Time,

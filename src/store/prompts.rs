@@ -210,8 +210,9 @@ impl Store {
     }
 
     /// Queues an undelivered prompt again, with the text `new_text` if it is given. The prompt is no longer paused and
-    /// no longer waits for the hourly limit. Fails if an unconfirmed prompt is edited, since it may have been carried
-    /// out. To send the prompt, the caller then needs a permit from [`Store::request_permit_with_team_permission`].
+    /// no longer waits for the hourly limit, and its job is no longer dismissed. Fails if an unconfirmed prompt is
+    /// edited, since it may have been carried out. To send the prompt, the caller then needs a permit from
+    /// [`Store::request_permit_with_team_permission`].
     pub async fn requeue(&self, prompt: PromptId, new_text: Option<&str>, now: Time) -> StoreResult<Job> {
         let new_text = new_text.map(str::to_owned);
         self.write(move |tx| {
@@ -397,8 +398,8 @@ fn insert_prompt(
     Ok(PromptId(id))
 }
 
-/// Adds a prompt from a backup or from the team to a job, with the delivery in `record`. The caller has made sure that
-/// this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
+/// Adds a prompt from a backup or from the team to a job, with the delivery in `record`. The caller must make sure that
+/// this computer doesn't send a prompt that another computer may send (see `model::backup::merge_rules`).
 pub(super) fn insert_imported_prompt(
     tx: &Transaction<'_>,
     key: JobKey,
@@ -450,7 +451,8 @@ fn state_entered_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }
 
-/// Returns the name of the state from which a prompt was discarded, if it is known.
+/// Returns the name of the state that a discarded prompt had before; `None` if that state is unknown, or if the prompt
+/// is not discarded.
 fn state_before_discard(delivery: &Delivery) -> Option<&'static str> {
     match delivery {
         Delivery::Discarded { from } => from.map(DeliveryKind::word),
@@ -463,9 +465,9 @@ pub(super) fn checked_title(text: &str) -> StoreResult<CleanText> {
     Some(prompt_title(text)).filter(|title| !title.is_empty()).ok_or(StoreError::BlankPrompt)
 }
 
-/// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.
-/// Don't use it for `Sending`: [`Store::request_permit_with_team_permission`] sets that state together with the
-/// instance.
+/// Puts the prompt into a new state, which begins at `now`. Clears the stored instance, except for a queued prompt that
+/// only this instance may send. Don't use it for `Sending`: [`Store::request_permit_with_team_permission`] sets that
+/// state together with the instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {

@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// How many of the most recently loaded ranges to keep in each project. All others are deleted.
+    /// Selects everything except for this many of the most recently loaded ranges in each project. Ranges with nothing
+    /// but totals are neither counted nor selected.
     pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
     pub should_delete_all: bool,
@@ -35,22 +36,22 @@ pub struct PruneOutcome<C> {
     /// The size afterwards. It can be smaller even if nothing was deleted, since space that was already unused may be
     /// returned to the disk.
     pub bytes_after: u64,
-    /// Whether the file could not be shrunk, since another process has it open or the disk is full. docdeck then reuses
-    /// the free space in the file.
-    pub has_shrink_failed: bool,
+    /// Whether the file could not be shrunk, for example because another process was using it or the disk is full.
+    /// docdeck then reuses the free space in the file.
+    pub shrinking_failed: bool,
 }
 
 impl<C> PruneOutcome<C> {
-    /// Returns what would be deleted.
+    /// Returns an outcome in which nothing has been deleted yet: both sizes are the current size of the file.
     pub(super) fn plan(db: &Connection, counts: C) -> StoreResult<Self> {
         let bytes = file_bytes(db)?;
-        Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, has_shrink_failed: false })
+        Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, shrinking_failed: false })
     }
 
     /// Returns unused space in the file to the disk if `should_shrink` is true, and reads the size of the file again.
     pub(super) fn shrink_file(self, db: &Connection, should_shrink: bool) -> StoreResult<Self> {
-        let has_shrink_failed = should_shrink && db.execute_batch("VACUUM").is_err();
-        Ok(Self { bytes_after: file_bytes(db)?, has_shrink_failed, ..self })
+        let shrinking_failed = should_shrink && db.execute_batch("VACUUM").is_err();
+        Ok(Self { bytes_after: file_bytes(db)?, shrinking_failed, ..self })
     }
 }
 
@@ -102,7 +103,7 @@ type RangeKey = (i64, String, String);
 enum CachedItemKind {
     Report,
     /// A report that is being loaded, or whose load was interrupted.
-    Loading,
+    UnfinishedReport,
     Response,
     /// The totals of the range. They have no id; scope and range identify them.
     Totals,
@@ -129,7 +130,7 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedAnalyticsCounts {
     };
     for item in selected {
         let count = match item.kind {
-            CachedItemKind::Report | CachedItemKind::Loading => &mut pruned.reports,
+            CachedItemKind::Report | CachedItemKind::UnfinishedReport => &mut pruned.reports,
             CachedItemKind::Response => &mut pruned.responses,
             CachedItemKind::Totals => &mut pruned.totals,
             CachedItemKind::OtherReport => &mut pruned.other_reports,
@@ -177,7 +178,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
             Ok(CachedItem {
                 kind: match row.get("kind")? {
                     0 => CachedItemKind::Report,
-                    1 => CachedItemKind::Loading,
+                    1 => CachedItemKind::UnfinishedReport,
                     2 => CachedItemKind::Response,
                     3 => CachedItemKind::Totals,
                     _ => CachedItemKind::OtherReport,
@@ -196,7 +197,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
     for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
             CachedItemKind::Report => reports::delete_report(tx, *id)?,
-            CachedItemKind::Loading => loading::delete_unfinished_load(tx, *id)?,
+            CachedItemKind::UnfinishedReport => loading::delete_unfinished_load(tx, *id)?,
             CachedItemKind::Response => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
             CachedItemKind::Totals => drop(tx.change(
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",

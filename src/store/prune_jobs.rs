@@ -37,8 +37,9 @@ impl Store {
         self.read(move |db| PruneOutcome::plan(db, jobs_to_delete(db, &filter)?.1)).await
     }
 
-    /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
-    /// instances notice the deletion because [`Store::prune_count`] changes.
+    /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Also
+    /// deletes what is stored about pull requests to which no job links any longer. Other instances notice the deletion
+    /// because [`Store::prune_count`] changes.
     pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PruneOutcome<PrunedJobCounts>> {
         let delete = self.write(move |tx| {
             let (keys, counts) = jobs_to_delete(tx, &filter)?;

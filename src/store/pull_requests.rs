@@ -40,8 +40,8 @@ pub struct StoredPullRequest<'a> {
 
 impl Store {
     /// Passes each pull request of the scope's jobs to `visit`, from the newest job to the oldest, and returns what
-    /// `visit` collects. Keeps only one pull request in memory at a time. Leaves out merged and closed pull requests
-    /// unless `include_merged_and_closed` is set.
+    /// `visit` collects. Keeps only one pull request in memory at a time. Leaves out jobs that the service no longer
+    /// has. Leaves out merged and closed pull requests unless `include_merged_and_closed` is set.
     pub async fn visit_pull_requests<T: Default + Send + 'static>(
         &self,
         scope: &Scope,
@@ -66,8 +66,8 @@ impl Store {
         .await
     }
 
-    /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or
-    /// closed are left out unless `include_merged_and_closed` is set.
+    /// Returns the jobs of the scope that have a pull request, oldest first. Leaves out jobs that the service no longer
+    /// has. Leaves out jobs whose pull request is merged or closed unless `include_merged_and_closed` is set.
     pub async fn jobs_with_pull_requests(
         &self,
         scope: &Scope,

@@ -11,7 +11,7 @@ use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
-/// Stores a complete report. No complete report of the same range may be stored yet.
+/// Stores a complete report. If there already is a complete report of the same range, the caller must delete it first.
 pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
     let (from, to) = date_columns(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);

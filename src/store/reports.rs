@@ -32,8 +32,9 @@ pub struct UnfinishedReport {
 
 impl Store {
     /// Adds the next response to the report that is being loaded. The last response completes the report, which then
-    /// replaces the previous complete report. Returns `false` and changes nothing if `next` doesn't continue the
-    /// report, since another instance has already added this response, or has restarted the load or deleted the report.
+    /// replaces the previous complete report, unless a member of the team has loaded a newer one meanwhile. Returns
+    /// `false` and changes nothing if `next` doesn't continue the report: another instance may have added this
+    /// response, restarted the load or deleted the report, or a stored response can't be read.
     pub async fn add_report_response(&self, scope: &Scope, next: ReportResponse) -> StoreResult<bool> {
         self.write_in_scope(scope, move |tx, scope| {
             let text = encode_response(&next.response)?;
@@ -61,14 +62,15 @@ impl Store {
         .await
     }
 
-    /// Returns the cached reports of a range. The field `report` of the result is the complete report or, if there is
+    /// Returns what is cached for a range. The field `report` of the result is the complete report or, if there is
     /// none, the unfinished one.
     pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
         self.read_in_scope(scope, move |db, scope| find_cached_report(db, scope, range)).await
     }
 
-    /// Returns the cached reports of single days of the range, from the first day to the last. If a day has no complete
-    /// report, returns a partial report with the pages of the cached responses.
+    /// Returns a cached report for each single day of the range, from the first day to the last. If a day has no
+    /// complete report, its report is partial, with the pages of the cached responses. Leaves out days without cached
+    /// responses.
     pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut reports = Vec::new();
@@ -84,7 +86,7 @@ impl Store {
     }
 
     /// Returns the unfinished report of the range with the responses received so far, if there is one. Returns `None`
-    /// if another member of the team has loaded a newer complete report.
+    /// if another member of the team has loaded a newer complete report, or if a stored response can't be read.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
             let complete_as_of = find_complete_report(db, scope, range)?.map(|(_, complete)| complete.as_of);

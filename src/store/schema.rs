@@ -270,7 +270,7 @@ pub(super) fn rebuild_damaged_indexes(connection: &mut Connection) -> Result<boo
     if integrity_errors(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
 }
 
-/// Returns SQLite's messages about what is wrong with the file.
+/// Returns SQLite's messages about what is wrong with the file, at most 100; empty if the file is sound.
 pub(super) fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let lines = connection.query_all("PRAGMA integrity_check(100)", [], |row| row.get::<_, String>(0))?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())

@@ -74,10 +74,11 @@ impl Store {
         self.write(move |tx| record_acceptance(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
 
-    /// Stores the outcome of a send that the service did not accept, and returns what changed. Changes nothing unless
-    /// the prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger.
-    /// After a 429, `delivery` is `Queued`, and `rate_limit` is the demanded wait and the time of the response, both in
-    /// the service's time: no prompt of this kind is sent before the wait is over.
+    /// Stores the outcome of a send that the service did not accept, and returns the job as it is now. Changes nothing
+    /// unless the prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the
+    /// ledger. After a 429, the caller passes `Queued` as `delivery`, and as `rate_limit` the wait that the service
+    /// demands and the time of the response, both in the service's time. No prompt of this kind is sent before this
+    /// wait is over.
     pub async fn finish_send(
         &self,
         prompt: PromptId,

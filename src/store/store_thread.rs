@@ -216,7 +216,7 @@ impl Store {
         Ok(Self::start_opening(move || Ok((connection, opened)), damage_marker)?.0)
     }
 
-    /// Starts a thread that opens the connection itself.
+    /// Starts a thread that calls `open` to get its connection.
     pub(super) fn start_opening(
         open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
         damage_marker: Option<PathBuf>,
@@ -243,7 +243,7 @@ impl Store {
 
 impl Worker {
     /// Runs calls and watchers until the last handle is dropped or a handle closes the store. If a handle closed the
-    /// store, returns the sender that confirms the end to this handle.
+    /// store, returns the sender with which to confirm to this handle that the file is closed.
     fn serve(mut self, receiver: &Receiver<StoreCommand>) -> Option<oneshot::Sender<()>> {
         loop {
             let command = match self.watchers.iter().map(|watcher| watcher.due).min() {

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 
 /// Once a batch has this many jobs and prompts in total, no further jobs are added to it.
 const BATCH_SIZE: usize = 200;
-/// How many changed jobs are compared in one transaction.
+/// How many changed jobs are read and compared at a time.
 const JOBS_PER_COMPARISON: i64 = 500;
 /// When a computer first receives a job that has not changed for this time, the job counts as handled. Otherwise, a new
 /// member would find all old pull requests of the team under "needs you".
@@ -157,7 +157,8 @@ impl Store {
         .await
     }
 
-    /// Returns how many jobs have changes that were not sent yet; at most 200, the size of a batch.
+    /// Returns how many jobs have changes that were not sent yet. Counts only the jobs that fit into one batch, at most
+    /// 200.
     pub async fn count_unsent_team_jobs(&self, scope: &Scope) -> StoreResult<usize> {
         self.read_in_scope(scope, |db, scope| {
             let Some(team) = read_membership(db, scope)? else { return Ok(0) };
@@ -226,8 +227,8 @@ impl Store {
         .await
     }
 
-    /// Resets the cursors and the outbox, for use when the database was restored from an older copy: the next exchange
-    /// receives everything again, and sends all jobs of this computer.
+    /// Resets the cursors and the outbox, for use when the team's database was restored from an older copy: the next
+    /// exchange receives everything again, and sends all jobs and reports of this computer.
     pub async fn reset_team_exchange(&self, scope: &Scope) -> StoreResult<()> {
         let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
@@ -310,15 +311,15 @@ struct ComparedJobs {
     changes: Vec<OutgoingChange>,
     /// The revision up to which jobs were compared.
     revision: i64,
-    /// Whether all jobs were compared.
+    /// Whether all changed jobs were compared.
     is_complete: bool,
 }
 
-/// Returns the state of the job that the team has, and a hash of the job's prompts.
+/// Returns the job's state as the team has it, and the hash of the prompts that were last sent, or [`RESEND_MARKER`].
 fn read_team_state(db: &Connection, key: JobKey) -> StoreResult<Option<(SharedJob, i64)>> {
     let known: Option<(String, i64)> =
         db.query_first("SELECT state, prompts FROM team_job WHERE job = ?1", [key], |row| row.try_into())?;
-    // The file may have been edited by hand. An unreadable state counts as unknown, and is received again.
+    // The file may have been edited by hand. An unreadable state counts as empty.
     Ok(known.map(|(state, prompts)| (serde_json::from_str(&state).unwrap_or_default(), prompts)))
 }
 

@@ -109,7 +109,8 @@ impl Store {
         versions.await
     }
 
-    /// Returns those of `headers` whose reports this computer doesn't have and may store.
+    /// Returns the headers of those reports that this computer is allowed to store and doesn't have in the same or a
+    /// later version.
     pub async fn wanted_team_reports(
         &self,
         scope: &Scope,
@@ -130,7 +131,8 @@ impl Store {
     }
 
     /// Stores reports of other members as if this computer had loaded them. Keeps newer local reports and unfinished
-    /// loads. Leaves out texts of readers that this computer is not allowed to store. Returns a result for each report.
+    /// loads. Skips reports with texts of readers that this computer is not allowed to store. Returns a result for each
+    /// report.
     pub async fn merge_team_reports(
         &self,
         scope: &Scope,
@@ -299,7 +301,7 @@ fn merge_report(
     report: &SharedReport,
     rules: ReportRules,
 ) -> StoreResult<ReportMergeResult> {
-    // The texts may have expired since their header was received.
+    // Texts of readers in the report may have expired since the header was received.
     let is_allowed = rules.allows_storing(report.key.kind, report.version.as_of, report.expires_at);
     if !is_allowed || !check_if_wanted(tx, scope, report.key, report.version)? {
         return Ok(ReportMergeResult::Skipped);

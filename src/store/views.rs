@@ -44,8 +44,9 @@ impl Store {
         .await
     }
 
-    /// Returns the rows of this query from each cached response that contains all of them, the newest first: from the
-    /// response to the query itself, and from responses to queries for the first page of results, of any page size.
+    /// Returns the rows that this query selects, once for each cached response that contains all of them; the newest
+    /// response comes first. Considers the response to the query itself, and responses to queries for the first page of
+    /// results, of any page size.
     pub async fn cached_views_covering(
         &self,
         scope: &Scope,
@@ -129,7 +130,7 @@ pub(super) fn replace_views_response(
     replace_totals(tx, scope, query.range, &response.totals, as_of)
 }
 
-/// Replaces the cached totals of the range. The trend shows the totals of single days.
+/// Replaces the cached totals of the range, even if the stored totals are newer.
 pub(super) fn replace_totals(
     tx: &Transaction<'_>,
     scope: i64,

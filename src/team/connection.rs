@@ -129,7 +129,7 @@ impl TeamConnection {
         self.with_answer_timeout(self.client.batch_execute(sql)).await
     }
 
-    /// Runs a query, and returns an error of the server unchanged instead of converting it to a [`TeamError`].
+    /// Runs a query. Returns an error of the server unchanged as the inner error. Only a timeout is a [`TeamError`].
     pub(super) async fn try_query(&self, sql: &str) -> Result<Result<Vec<Row>, tokio_postgres::Error>, TeamError> {
         self.with_answer_timeout(async { Ok(self.client.query_typed(sql, &[]).await) }).await
     }

@@ -96,7 +96,7 @@ pub struct MemberSettings<'a> {
     pub reader_text_days: ReaderTextRetention,
 }
 
-/// Exchanges all changes of the project. `now` is the local time.
+/// Exchanges all changes and analytics reports of the project, if it is shared. `now` is the local time.
 ///
 /// # Errors
 /// The connection is lost, the login is no longer a member, or the store can't be written. Changes that were
@@ -111,7 +111,8 @@ pub async fn exchange(
     exchange_with_progress(connection, store, scope, member, now, |_| {}).await
 }
 
-/// Like [`exchange`], and calls `on_progress` with the number of received changes after each page.
+/// Like [`exchange`], but after each page of received changes except the last, calls `on_progress` with the number of
+/// changes that were received so far.
 ///
 /// # Errors
 /// The errors of [`exchange`].
@@ -280,7 +281,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn take_lease(&mut self, holder: &str) -> Result<Option<Duration>, TeamError> {
+    pub async fn take_lease_or_get_wait(&mut self, holder: &str) -> Result<Option<Duration>, TeamError> {
         let attempt = lease::take_lease(self.connection, self.project_id, holder).await?;
         Ok(match attempt {
             LeaseAttempt::Held(lease) => {
@@ -578,7 +579,7 @@ struct StoredState {
 }
 
 /// Returns the jobs of the batch, merged with their state in the database. Leaves out jobs that were removed from the
-/// database, unless they have changed since.
+/// database, unless this computer has changed them since it exchanged them.
 fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp: Time) -> Vec<(String, SharedJob)> {
     let merge = |change: &OutgoingChange| {
         let stored = stored.remove(&change.job);

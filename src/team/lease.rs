@@ -60,7 +60,7 @@ pub(super) async fn take_lease(
     })
 }
 
-/// Releases the lease, and notifies the other members.
+/// Releases the lease, and notifies the other members. Does nothing if another holder has taken the lease.
 ///
 /// # Errors
 /// The connection is lost.

@@ -52,7 +52,7 @@ impl<'a> TeamLimit<'a> {
 pub struct TeamLedgerUsage {
     pub quota: Quota,
     pub used: u32,
-    /// When the oldest request stops counting; `None` if no request counts.
+    /// When the oldest counted request stops counting toward the limit; `None` if `used` is 0.
     pub resets_at: Option<Time>,
     /// The wait after a 429 that a member received; `None` if there is none.
     pub rate_limit_wait: Option<RateLimitWait>,
@@ -95,8 +95,8 @@ pub async fn report_unbooked_requests(
 }
 
 impl TeamConnection {
-    /// Books a request under the random id `booking_id`. Returns `false` if no request is left. The booked time is
-    /// never earlier than the call.
+    /// Books a request under the random id `booking_id`. Returns `false` if no request is left. The ledger counts the
+    /// request from a time that is never earlier than the call.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.

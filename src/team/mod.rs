@@ -51,7 +51,8 @@
 //! Each transaction that writes a batch notifies the channel of its organization. A member that listens then queries
 //! the changes after its cursor. It sends its changes as soon as the store has committed them. So there are no queries
 //! while nothing changes, except for one per minute, in case a notification was lost. Every login of the database can
-//! listen and notify, so a notification contains only the number of a project, and a false one causes at most a query.
+//! listen and notify, so a notification contains at most what kind of data has changed and the number of a project, and
+//! a false one causes at most a query.
 //!
 //! # Shared budget
 //!
@@ -69,8 +70,8 @@
 //! If the database doesn't answer within a second, the local ledger alone decides, so the team may exceed the limit.
 //! The request is then reported later, under the id of the attempted booking, so it counts once even if only the answer
 //! was lost. It then replaces the oldest request: the shared ledger has the latest hundred, even if there were more.
-//! Both ledgers only decide whether the limit allows another request. Whether a prompt may be sent, which happens only
-//! once, is decided by [`crate::store::Store::request_permit_with_team_permission`].
+//! Both ledgers only decide whether the limit allows another request. The store decides whether a prompt may be sent,
+//! and permits this only once ([`crate::store::Store::request_permit_with_team_permission`]).
 //!
 //! # One poller
 //!

@@ -1,5 +1,5 @@
 //! Exchanges analytics reports, after the jobs and in small steps, so that changes of jobs never wait for a large
-//! report. An interrupted step is repeated, but parts that are already stored are not transferred again.
+//! report. An interrupted step is repeated, but parts that were already uploaded are not sent again.
 
 use super::connection::{Param, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
@@ -70,8 +70,8 @@ impl Exchange<'_> {
         std::mem::take(&mut self.reports.received_keys)
     }
 
-    /// Does the next step of receiving the reports that other members have loaded: receives headers, or parts of a
-    /// report.
+    /// Does the next step of receiving the reports that other members have loaded: looks for new reports, receives
+    /// headers or parts of a report, or moves the cursor. Returns [`ExchangeStep::Last`] if there are no new reports.
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
@@ -148,7 +148,8 @@ impl Exchange<'_> {
     }
 
     /// Stores the reports at the start of `wanted_reports` that have no parts. If there are none, receives the next
-    /// parts of the first wanted report, and stores the report once it has all parts.
+    /// parts of the first wanted report, and stores the report once it has all parts. Skips a report if the database
+    /// lacks some of its parts.
     async fn receive_wanted_reports(&mut self, now: Time) -> Result<(), TeamError> {
         let mut complete = Vec::new();
         while self.reports.wanted_reports.front().is_some_and(|header| header.parts == 0) {
@@ -211,7 +212,8 @@ impl Exchange<'_> {
     }
 
     /// Sends the next reports that the team doesn't have. Stores each part of a report immediately, in the slot that no
-    /// header refers to. Then a short transaction makes the new versions visible.
+    /// header refers to. Then a short transaction makes the new versions visible. Returns [`ExchangeStep::Last`] if
+    /// there is nothing to send, or if none of these reports could be sent.
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
@@ -299,7 +301,7 @@ impl Exchange<'_> {
         self.read_stored_reports(keys).await
     }
 
-    /// Stores the parts of a report that the slot does not contain yet.
+    /// Stores those parts of a report that the slot does not contain yet.
     async fn upload_parts(&self, report: &SharedReport, slot: i32) -> Result<(), TeamError> {
         let key = ReportKeyValues::new(report.key);
         let version = report.version.to_string();

@@ -44,8 +44,8 @@ impl OrganizationName {
     }
 }
 
-/// Returns the statements that create the schema or update it from version `from`, and that add the organization.
-/// Running them again changes nothing.
+/// Returns the statements that create the schema or update it from version `from`, and that add the organization. If
+/// the schema is up to date and has the organization, they change nothing.
 fn setup_sql(organization: &OrganizationName, from: i32) -> String {
     let applied_count = usize::try_from(from).unwrap_or_default();
     let mut sql = MIGRATIONS.get(applied_count..).unwrap_or_default().join("\n");
@@ -72,13 +72,13 @@ INSERT INTO docdeck.organization (name, role) VALUES ('{name}', '{role}') ON CON
     sql
 }
 
-/// Returns the statements that [`set_up_schema`] would run in an empty database, for an administrator.
+/// Returns the statements that [`set_up_schema`] would run in an empty database, for an administrator who runs them.
 pub fn setup_sql_for_administrator(organization: &OrganizationName) -> String {
     format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK_ID});\n\n{}COMMIT;\n", setup_sql(organization, 0))
 }
 
-/// Creates or updates the schema and adds the organization, in one transaction. Several administrators may do this at
-/// the same time: the first one does the work, and the others change nothing. Returns the previous version of the
+/// Creates or updates the schema and adds the organization, in one transaction. If several administrators do this at
+/// the same time, the first one does the work, and the others change nothing. Returns the previous version of the
 /// schema; 0 if there was no schema.
 ///
 /// # Errors

@@ -12,7 +12,8 @@ pub struct TeamNotifications {
     pub has_changes: bool,
     /// Whether analytics reports changed.
     pub has_reports: bool,
-    /// Whether the team has used requests of an hourly limit, or canceled bookings.
+    /// Whether the team's ledger changed: requests of an hourly limit were used, bookings were canceled, or a limit was
+    /// blocked.
     pub has_ledger_changes: bool,
     /// Whether the polling lease was released.
     pub is_lease_released: bool,
@@ -38,7 +39,7 @@ pub(super) fn lease_payload(project: i64) -> String {
 pub(super) const LEDGER_PAYLOAD: &str = "ledger";
 
 /// Returns the name of the notification channel of an organization. Every login of the database can listen to it, so a
-/// payload contains only numbers.
+/// payload contains at most what kind of data has changed and the number of the project.
 pub(super) fn channel(organization: &str) -> String {
     format!("docdeck_{organization}")
 }

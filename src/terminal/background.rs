@@ -4,7 +4,7 @@
 pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
 
 /// Parses the reply between `ESC ]` and its terminator: `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, or
-/// `11;rgba:…`, whose alpha value is ignored.
+/// `11;rgba:…`, whose alpha value is ignored. Returns `None` for any other reply.
 pub(super) fn parse_reply(reply: &str) -> Option<[u8; 3]> {
     let (kind, colors) = reply.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colors.split('/').map(|digits| {

@@ -8,7 +8,8 @@ pub struct TerminalCaps {
     /// Whether newer sequences, such as synchronized output and keyboard flags, can be sent: every terminal supports or
     /// ignores them, except the Linux console. Also false on Unix if `TERM` is not set.
     pub is_modern: bool,
-    /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
+    /// Whether to set the window title. Always false if the terminal has no stack of titles, because the old title
+    /// could not be restored then.
     pub sets_title: bool,
     /// Whether links (OSC 8) can be sent: every terminal supports or ignores them, except the Linux console. tmux
     /// passes links on to the terminal; GNU screen doesn't.

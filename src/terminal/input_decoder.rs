@@ -186,7 +186,8 @@ impl InputDecoder {
         }
     }
 
-    /// Decodes the held bytes, which are complete. Drops unknown sequences and replies.
+    /// Decodes the held bytes, which are complete. Stores the background that a reply contains; drops other replies,
+    /// and unknown sequences unless they may be separate keys.
     fn complete(&mut self, out: &mut impl Extend<Event>) {
         match self.state {
             State::ReplyEscape | State::Reply => self.handle_reply(),
@@ -302,7 +303,8 @@ fn typed_key(c: char, modifiers: KeyModifiers) -> Event {
     Event::Key(KeyEvent::new(KeyCode::Char(c), modifiers | shift))
 }
 
-/// Converts an event. Returns `None` for replies, for modifier keys alone, and for the release of a key.
+/// Converts an event. Returns `None` for replies, for the release of a key, and for unsupported keys, such as a
+/// modifier key alone.
 fn to_event(event: termina::Event) -> Option<Event> {
     match event {
         termina::Event::Key(key) => {

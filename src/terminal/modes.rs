@@ -66,7 +66,8 @@ impl TerminalGuard {
         self.0.caps
     }
 
-    /// Sets whether the terminal should report the mouse. Returns the sequence to send if the terminal is taken over.
+    /// Sets whether the terminal should report the mouse. Returns a sequence that the caller must send if the terminal
+    /// is taken over.
     pub(super) fn set_mouse(&self, on: bool) -> &'static str {
         self.0.reports_mouse.store(on, Ordering::SeqCst);
         self.0.was_mouse_ever_on.fetch_or(on, Ordering::SeqCst);

@@ -29,7 +29,7 @@ pub enum NotQueried {
     NoTerminal,
     /// The terminal may print the queries as text, because it doesn't ignore unknown sequences.
     MayPrintSequences,
-    /// The terminal's settings could not be changed, or the queries could not be sent.
+    /// The terminal's settings could not be changed, the queries could not be sent, or the system is not Unix.
     Failed,
 }
 

@@ -175,7 +175,7 @@ impl TerminalSession {
         }
     }
 
-    /// Returns an event that is already available, if any.
+    /// Returns an input event that is already available, if any.
     pub fn try_next(&mut self) -> Option<Event> {
         if self.ready_events.is_empty() {
             self.reader.as_mut()?.try_read(&mut self.decoder, &mut self.ready_events);

@@ -57,7 +57,8 @@ mod unix {
     pub struct SignalStream(Vec<(Stream, Signal)>);
 
     impl SignalStream {
-        /// Starts to receive all signals. They remain caught for the rest of the process.
+        /// Starts to receive the signals that end the program and those for job control. They remain caught for the
+        /// rest of the process.
         ///
         /// # Errors
         /// Fails if the system refuses a handler.

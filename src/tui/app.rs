@@ -29,7 +29,7 @@ pub enum Screen {
     Log,
 }
 
-/// The screens in the header, each with the action that opens it and its name.
+/// The screens in the header. Each entry has the screen, the action that opens the screen, and the screen's name.
 pub(super) const HEADER_TABS: [(Screen, Action, &str); 3] = [
     (Screen::Jobs, Action::ShowJobs, "Jobs"),
     (Screen::Analytics, Action::ShowAnalytics, "Analytics"),
@@ -63,7 +63,7 @@ pub enum StoreState {
 }
 
 /// The notice for a setting that the demo doesn't save.
-pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
+pub(super) const NOT_SAVED_IN_DEMO: &str = "The demo saves no settings.";
 
 /// All state of the dashboard, owned by the event loop.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub struct App {
     pub analytics: super::analytics::AnalyticsState,
     pub log: super::log_entries::LogEntries,
     pub connection: Connection,
-    /// Whether changes are exchanged with the team's database.
+    /// The state of the exchange with the team's database.
     pub team: TeamStatus,
     pub notice: Option<Notice>,
     /// The warning or error that a newer notice covers.
@@ -225,13 +225,13 @@ impl App {
         compute_layout(self.size, super::geometry::PaneConstraints { needed_list_columns, hides_detail, ..self.panes })
     }
 
-    /// Whether the jobs list has no job that can be selected. The list then takes the space of the details. While the
-    /// jobs are being read, the space is kept for the details of the first one.
+    /// Whether no job can be selected, so that the list takes the space of the details. False while the jobs are being
+    /// read, because the first job will need that space for its details.
     pub(in crate::tui) fn has_nothing_to_select(&self) -> bool {
         self.store != StoreState::Reading && self.jobs.selected().is_none()
     }
 
-    /// Returns whether the screen has changed since the last call.
+    /// Returns whether the screen has to be drawn again, and resets this to false.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.is_dirty)
     }

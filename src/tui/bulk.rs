@@ -1,6 +1,6 @@
 //! Actions on the marked jobs or, if no job is marked, on the selected job: open, copy, dismiss, mark as done, export.
 //! Before an action on marked jobs, a confirmation lists the jobs. Tags are in `job_labels`, follow-ups in
-//! `bulk_follow_up`, and queued prompts in `queue`.
+//! `compose::bulk_follow_up`, and queued prompts in `queue`.
 
 use super::bulk_action::{BulkAction, TagChanges, Targets};
 use super::confirm::{ConfirmAction, ConfirmDialog};
@@ -36,7 +36,7 @@ impl App {
     }
 
     /// Returns the jobs that a key press acts on: the marked jobs in the list or, if key presses don't act on marks,
-    /// the selected job.
+    /// the selected job. Empty if no job is selected.
     pub(super) fn target_keys(&self) -> Vec<JobKey> {
         let list = self.active_list();
         if self.acts_on_marks() {
@@ -45,13 +45,13 @@ impl App {
         list.selected().map(|row| row.key).into_iter().collect()
     }
 
-    fn rows<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a Job> {
+    fn jobs_with_keys<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a Job> {
         keys.iter().filter_map(|key| self.active_list().get(*key))
     }
 
     /// Returns these jobs with their titles, and no skipped jobs.
     pub(super) fn job_targets(&self, keys: &[JobKey]) -> Targets {
-        let titles = self.rows(keys).map(|row| row.local.title.clone()).collect();
+        let titles = self.jobs_with_keys(keys).map(|row| row.local.title.clone()).collect();
         Targets { keys: keys.to_vec(), titles, skipped: Vec::new() }
     }
 
@@ -59,7 +59,7 @@ impl App {
     /// reason for skipping a job, or `None` if the action applies to it.
     pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&Job) -> Option<&'static str>) -> Targets {
         let mut targets = Targets::default();
-        for row in self.rows(keys) {
+        for row in self.jobs_with_keys(keys) {
             match refusal(row) {
                 None => {
                     targets.keys.push(row.key);
@@ -116,7 +116,7 @@ impl App {
 
     /// Marks these jobs as seen, except jobs that have not changed since the user last viewed them.
     pub(super) fn mark_seen(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
-        let unseen: Vec<JobKey> = self.rows(keys).filter(|row| row.is_unseen()).map(|row| row.key).collect();
+        let unseen: Vec<JobKey> = self.jobs_with_keys(keys).filter(|row| row.is_unseen()).map(|row| row.key).collect();
         if !unseen.is_empty() {
             effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(unseen, LocalChange::Viewed)));
         }
@@ -153,13 +153,14 @@ impl App {
     /// Opens the pull requests of these jobs and marks the jobs as done. A job with a pull request needs the user only
     /// until the pull request has been opened.
     fn open_pr_links(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
-        let unhandled: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
+        let unhandled: Vec<JobKey> =
+            self.jobs_with_keys(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
         if !unhandled.is_empty() {
             effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(unhandled.clone(), LocalChange::Handled)));
         }
         let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !unhandled.contains(key)).collect();
         self.mark_seen(&handled, effects);
-        effects.extend(self.rows(keys).filter_map(web_link).cloned().map(Effect::OpenUrl));
+        effects.extend(self.jobs_with_keys(keys).filter_map(web_link).cloned().map(Effect::OpenUrl));
     }
 
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
@@ -182,7 +183,7 @@ impl App {
 
     fn copy_links_or_ids(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         self.mark_seen(keys, effects);
-        let texts: Vec<(&str, String)> = self.rows(keys).filter_map(link_or_id).collect();
+        let texts: Vec<(&str, String)> = self.jobs_with_keys(keys).filter_map(link_or_id).collect();
         let copy = match texts.as_slice() {
             [] => return,
             [(what, text)] => Effect::copy(&format!("the {what} {text}"), text.clone()),
@@ -198,7 +199,7 @@ impl App {
         let keys = self.target_keys();
         let undecided =
             |row: &Job| row.local.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
-        let free: Vec<&Job> = self.rows(&keys).filter(|row| !undecided(row)).collect();
+        let free: Vec<&Job> = self.jobs_with_keys(&keys).filter(|row| !undecided(row)).collect();
         let restores = !free.is_empty() && free.iter().all(|row| row.local.dismissed);
         let targets = self.split_targets(&keys, |row| match undecided(row) {
             true => Some(UNRESOLVED_PROMPT_REASON),
@@ -230,12 +231,12 @@ impl App {
         }
     }
 
-    /// Marks the jobs that need the user as done. If all of them are already marked as done, moves them back to the
-    /// group “Needs you” instead.
+    /// Marks the jobs for which [`Job::needs_action`] is true as done. If all of them are done already, moves them back
+    /// to the group “Needs you” instead. Skips other jobs and dismissed jobs. Asks first if jobs are marked.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.target_keys();
         let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;
-        let candidates: Vec<&Job> = self.rows(&keys).filter(|row| can_be_done(row)).collect();
+        let candidates: Vec<&Job> = self.jobs_with_keys(&keys).filter(|row| can_be_done(row)).collect();
         let moves_back = !candidates.is_empty() && candidates.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.local.undelivered {
             Some(kind) if kind.needs_user() => Some(UNRESOLVED_PROMPT_REASON),
@@ -293,7 +294,7 @@ impl App {
     }
 
     fn export(&self, keys: &[JobKey], now: Time, effects: &mut Vec<Effect>) {
-        let jobs: Vec<serde_json::Value> = self.rows(keys).map(job_json).collect();
+        let jobs: Vec<serde_json::Value> = self.jobs_with_keys(keys).map(job_json).collect();
         let at = now.with_timezone(&self.config.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
         let what = CleanText::line(&format::plural(keys.len(), "job"));

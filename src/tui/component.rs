@@ -2,8 +2,8 @@
 //! file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, apart from features
 //! that treat some dialogs differently, such as tips.
 //!
-//! A key press goes to the topmost dialog, then to the screen unless a dialog covers it, then to the app. It goes no
-//! further than the first of these that handles it.
+//! A key press goes to the topmost dialog. If a dialog doesn't handle the key, the component below gets it, unless the
+//! dialog is modal. A key that no component handles goes to the app.
 
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
@@ -25,7 +25,7 @@ use std::fmt::Debug;
 pub enum Flow {
     /// The dialog stays open.
     Handled,
-    /// The dialog stays open, and the input goes to the component below it.
+    /// The dialog stays open. If it is not modal, the component below gets the input.
     Unhandled,
     /// The dialog is closed.
     Close,
@@ -153,7 +153,7 @@ pub trait Component: Any + Debug + Send {
         Flow::Unhandled
     }
 
-    /// Goes one step back. Called for Esc, and when the user switches to another screen.
+    /// Goes one step back, such as when the user presses Esc or switches to another screen.
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
         Flow::Close
     }
@@ -235,7 +235,8 @@ pub trait Component: Any + Debug + Send {
         Err(msg)
     }
 
-    /// Removes jobs that no longer exist. Returns whether the dialog stays open. `keymap` names keys in messages.
+    /// Removes jobs that no longer exist. Returns whether the dialog stays open. `keymap` is for messages that name a
+    /// key.
     fn retain_jobs(&mut self, _remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         true
     }

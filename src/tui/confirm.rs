@@ -37,13 +37,13 @@ pub struct ConfirmDialog {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmAction {
     Resolve(PromptId, PromptResolution),
-    /// Copies the prompt of another member into a follow-up to the selected job.
+    /// Copies the prompt of another member of the team into a follow-up to the selected job.
     CopyToFollowUp(String),
     DeleteDraft(DraftTarget),
     OpenDraft(DraftTarget),
     /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
     NewDraftAbout(Vec<CleanText>),
-    /// Runs an action on each of these jobs.
+    /// Runs an action on these jobs.
     Bulk(BulkAction, Targets),
     /// Loads all page views of these date ranges, one range after the other.
     LoadAllPageViews(Vec<LoadPlan>),
@@ -175,8 +175,8 @@ impl Component for ConfirmDialog {
         }
     }
 
-    /// A confirmation for a deleted job closes, because its text may name the job. The user can start again with the
-    /// remaining jobs.
+    /// Closes the confirmation if one of its jobs was deleted, because its text may count or name that job. The user
+    /// can start again with the remaining jobs.
     fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         self.on_yes.targets().is_none_or(|targets| targets.keys.iter().all(|key| remaining.contains(*key)))
     }
@@ -309,7 +309,7 @@ impl ConfirmDialog {
     }
 
     /// Wraps the text into at most `max_lines` lines. If the text is too long, shortens its quotation, because the
-    /// sentence around the quotation states what happens.
+    /// sentence around the quotation states what happens. If that is not enough, cuts off the end of the text.
     fn text_lines(&self, columns: usize, max_lines: usize) -> Vec<String> {
         let (lines, is_cut) = wrap(&self.text, columns, max_lines);
         let (Some(start), Some(end)) = (self.text.find('“'), self.text.rfind('”')) else { return lines };

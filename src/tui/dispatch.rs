@@ -45,7 +45,8 @@ impl App {
         self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&should_close));
     }
 
-    /// Returns the topmost dialog or, if none is open, the current screen. The setup screen consists of a dialog only.
+    /// Returns the topmost dialog or, if none is open, the current screen. `None` if the setup screen has no dialog,
+    /// because it consists of a dialog only.
     pub(super) fn top_component(&self) -> Option<&dyn Component> {
         match self.dialogs.last() {
             Some(dialog) => Some(dialog.as_ref()),
@@ -99,7 +100,7 @@ impl App {
         if base.is_some() { Flow::Unhandled } else { self.dispatch_to_screen(now, effects, handle) }
     }
 
-    /// Lets the dialog that covers the screen handle an input or, if there is none, the current screen.
+    /// Lets the topmost modal dialog handle an input or, if no dialog is modal, the current screen.
     pub(super) fn dispatch_to_base(
         &mut self,
         now: Time,
@@ -159,7 +160,7 @@ impl App {
         flow
     }
 
-    /// Offers a message to all dialogs, the topmost first. Returns the message if none of them handles it.
+    /// Offers a message to the dialogs, from the top down, until one handles it. Returns the message if none does.
     pub(super) fn deliver(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) -> Option<Msg> {
         let mut unhandled = Some(msg);
         for at in (0..self.dialogs.len()).rev() {
@@ -273,7 +274,7 @@ impl App {
         }
     }
 
-    /// Scrolls the screen, or the topmost dialog that covers it.
+    /// Scrolls the topmost modal dialog or, if no dialog is modal, the current screen.
     fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
         self.only_moves_selection = true;
         self.dispatch_to_base(now, effects, |component, cx| {
@@ -296,7 +297,8 @@ impl App {
         self.dispatch(now, effects, |component, cx| component.enter_text(entry, cx)) != Flow::Unhandled
     }
 
-    /// Switches to a screen and closes the dialogs over the old one.
+    /// Closes all dialogs and switches to a screen. If a dialog can't be closed, stays on the current screen. Does
+    /// nothing during the setup.
     pub(super) fn switch_screen(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
         if self.screen == Screen::Welcome {
             return;

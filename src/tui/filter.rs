@@ -128,9 +128,9 @@ impl JobFilter {
         })
     }
 
-    /// Whether it is certain that no row that passes this filter was `Match::Fails` for the filter `before`. This
-    /// requires that terms were only added or extended, and that the prompts have not been searched for an extended
-    /// word yet (`is_searched`): they could contain the extended word in rows that were `Match::Fails` for `before`.
+    /// Whether the rows that were `Match::Fails` for the filter `before` certainly don't pass this filter either. True
+    /// if terms were only added or extended, and the prompts have not been searched for any extended word yet
+    /// (`is_searched`). The result of such a search could let rows pass that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -253,8 +253,8 @@ impl FilterState {
         &self.filter
     }
 
-    /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns whether every row
-    /// that passes the new filter was `Match::Passes` or `Match::Candidate` for the previous one.
+    /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns true if the rows
+    /// that were `Match::Fails` for the previous filter certainly don't pass the new one.
     pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.jobs_by_word.contains_key(word));
         let words = filter.prompt_words();

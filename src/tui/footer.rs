@@ -62,8 +62,8 @@ impl App {
     }
 
     /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog or
-    /// screen can hide any binding. If a binding does not belong to the main context of this dialog or screen, the app
-    /// must also offer its action now.
+    /// the screen can leave out any binding. A binding of a context other than its first is also left out if the app
+    /// doesn't offer the action now.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));

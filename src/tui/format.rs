@@ -158,8 +158,8 @@ pub fn truncate_path(path: &str, width: usize) -> String {
 const MIN_TITLE_WIDTH: usize = 12;
 
 /// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at
-/// the end of the title stays if it leaves a third of the cells for the rest, because titles often differ only in the
-/// path.
+/// the end of the title gets up to two thirds of the cells, or more if the text before it is short, because titles
+/// often differ only in the path.
 pub fn truncate_title(title: &str, width: usize) -> String {
     if !(MIN_TITLE_WIDTH..display_width(title)).contains(&width) {
         return truncate(title, width);

@@ -25,8 +25,9 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// The list grows to show its longest title in full: up to this number of columns (with the divider) as long as the
-/// details keep [`MIN_PANE_COLUMNS`], and further as long as they keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
+/// The list grows to show its longest title in full. Up to this number of columns, including the divider, the details
+/// may shrink to [`MIN_PANE_COLUMNS`]. Beyond it, the list grows only while the details keep
+/// [`DETAIL_COLUMNS_BESIDE_TITLES`].
 const LIST_COLUMNS_FOR_TITLE: u16 = 82;
 /// The number of columns that the details keep if the list grows beyond [`LIST_COLUMNS_FOR_TITLE`]. It is enough for
 /// the links of pull requests.

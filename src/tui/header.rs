@@ -30,7 +30,7 @@ pub struct HeaderText {
     pub tabs: Vec<HeaderTab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
-    /// The state of the exchange with the team, if it is not as usual.
+    /// The state of the exchange with the team. `None` if no message about it is needed.
     pub team: Option<String>,
     /// The usage of the hourly limit that is closest to being reached.
     pub limit: Option<String>,
@@ -56,9 +56,9 @@ struct HeaderForm<'a> {
 }
 
 impl App {
-    /// Returns the texts of the header at this width in cells. If not all texts fit, omits some, in this order: the
-    /// words that state whose requests are counted, the time until a request is freed, the program name, the
-    /// keys of the screens, the end of the profile name, the rest of the profile name, the limit.
+    /// Returns the texts of the header at this width in cells. If not all texts fit, takes these steps, one after the
+    /// other: shortens the limit, as `limit_texts` does, omits the program name, omits the keys of the screens,
+    /// truncates the profile name, omits the profile name, omits the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         let program_name = " docdeck";
         if self.screen == Screen::Welcome {

@@ -1,5 +1,5 @@
-//! The help: the keys that work now in groups, the symbols of the screen, and the topics of the guide. The lines are
-//! generated from the tables that drawing and dispatch use. A search filters them.
+//! The help. It has the keys that work now, by group, the symbols of the screen, and the topics of the guide. The lines
+//! are generated from the tables that drawing and dispatch use. A search filters the lines.
 //!
 //! ```text
 //! ─ Help: jobs ──────────────────────────── keys that work now ─
@@ -19,7 +19,7 @@ use super::keymap::{Binding, COMBINED_ACTIONS, Chord, KeyGroup};
 use super::wrap::wrap;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::guide::TOPICS;
-use crate::model::job_state::{JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, NOT_OPENED_SYMBOL};
+use crate::model::job_state::{JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, UNSEEN_SYMBOL};
 use crate::model::pull_request::PullRequestFact;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -186,7 +186,7 @@ pub enum HelpLine {
     Symbol(String, SymbolStyle, String),
 }
 
-/// The colour of a symbol in the help: the same as on the screen that it explains.
+/// The colour of a symbol in the help. It is the same as on the screen that the help is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolStyle {
     State(JobState),
@@ -393,8 +393,8 @@ impl Help {
         vec![self.column(left, width / 2), self.column(right, width / 2)]
     }
 
-    /// Returns the sections as lines of this width. During a search, returns the lines that contain every word of the
-    /// search.
+    /// Returns the sections as lines of this width. During a search, leaves out the rows that lack a word of the
+    /// search, and the sections without a matching row.
     fn column(&self, sections: &[HelpSection], width: usize) -> HelpColumn {
         let words = self.query.as_ref().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -472,7 +472,7 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
     }
 }
 
-/// Returns how the pages that need work are ranked, if they are shown.
+/// Returns lines about how the pages that need work are ranked. Empty if another tab is shown.
 fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
     let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
     let weight = |signal: ProblemSignal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
@@ -510,7 +510,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     }
     let where_else = if is_flat { "" } else { " (also in the header)" };
     symbols.push((NEEDS_YOU_SYMBOL, SymbolStyle::Warning, format!("needs you{where_else}")));
-    symbols.push((NOT_OPENED_SYMBOL, SymbolStyle::Muted, "finished, not seen yet".to_owned()));
+    symbols.push((UNSEEN_SYMBOL, SymbolStyle::Muted, "finished, not seen yet".to_owned()));
     symbols.push((MARKED_SYMBOL, SymbolStyle::Mark, "marked".to_owned()));
     symbols.push(("◆", SymbolStyle::Muted, "service ready (in the header); blinks while jobs are checked".to_owned()));
     symbols

@@ -4,7 +4,7 @@
 use super::all_jobs::AllJobsDialog;
 use super::all_jobs::list::AllJobs;
 use super::analytics::AnalyticsTab;
-use super::app::NOT_IN_DEMO;
+use super::app::NOT_SAVED_IN_DEMO;
 use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::filter::JobFilter;
 use super::filter_input::FilterInput;
@@ -39,8 +39,8 @@ impl App {
         &self.filter_bar.typed
     }
 
-    /// Returns an error if the filter of the list on screen has an unknown status, or an unknown state of pull
-    /// requests. The error lists the valid words.
+    /// Returns an error if the filter of the list of jobs on screen has an unknown status, or an unknown state of pull
+    /// requests. The error lists the valid words. `None` on other screens and while another dialog is open.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
             && self.dialogs.iter().all(|dialog| dialog.is::<FilterInput>() || dialog.is::<AllJobsDialog>());
@@ -111,7 +111,8 @@ impl App {
         had
     }
 
-    /// Switches to the next or previous tab, wrapping around. The first tab shows all jobs.
+    /// Switches to the next or previous tab, wrapping around. The first tab shows all jobs. If no filter is saved,
+    /// shows a notice about how to save one.
     pub(super) fn switch_tab(&mut self, is_forward: bool, now: Time) {
         let tabs = self.config.filters.len() + 1;
         if tabs == 1 {
@@ -191,15 +192,15 @@ impl App {
         } else if self.screen == Screen::Jobs && self.all_jobs.is_none() {
             let filters = self.key_label(Context::Jobs, Action::Filter);
             let why = match self.config.config_path {
-                None => NOT_IN_DEMO.to_owned(),
+                None => NOT_SAVED_IN_DEMO.to_owned(),
                 Some(_) => format!("No filter to save. Type one first: {filters}"),
             };
             self.notify(Severity::Info, &why, now);
         }
     }
 
-    /// Saves the typed filter, combined with the saved filter of the active tab, under a name. Asks before it replaces
-    /// a saved filter.
+    /// Returns the effect that saves the typed filter, combined with the saved filter of the active tab, under a name.
+    /// If a saved filter has this name, opens a confirmation instead and returns `None`.
     pub(super) fn save_filter(&mut self, name: &str) -> Option<Effect> {
         let filter = SavedFilter { name: CleanText::line(name), text: self.full_filter() };
         if let Some(old) = self.config.filters.iter().find(|old| old.name == filter.name) {
@@ -215,8 +216,8 @@ impl App {
         format!("{} {}", self.active_saved_filter_text(), self.filter_bar.typed).trim().to_owned()
     }
 
-    /// Adds a tab for a filter that was just saved. Switches to this tab unless the user has changed the filter or the
-    /// tab meanwhile. If saving failed, only shows the error.
+    /// Adds a tab for a filter that was just saved, or updates the tab with its name. Switches to this tab unless the
+    /// user has changed the filter or the tab meanwhile. If saving failed, only shows the error.
     pub(super) fn apply_saved_filter(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
             return self.notify(Severity::Error, &format!("The filter was not saved. {}", failure.message), now);
@@ -243,7 +244,8 @@ impl App {
         self.active_list_mut().sort(JobSorting { by, is_reversed: false });
     }
 
-    /// Sorts the jobs by the clicked column or, if they are already sorted by it, reverses the order.
+    /// Sorts the jobs by the clicked column or, if they are already sorted by it, reverses the order. A click never
+    /// reverses the order by group.
     pub(super) fn sort_jobs_by(&mut self, by: Sort) {
         let current = self.active_list().sorting();
         let is_reversed = current.by == by && by != Sort::Group && !current.is_reversed;

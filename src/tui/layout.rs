@@ -88,7 +88,7 @@ impl App {
     }
 
     /// Applies the loaded layout of a profile after a switch, unless the user has opened a dialog, filtered or sorted
-    /// meanwhile.
+    /// meanwhile. From then on, changes of the layout are saved. Ignores the layout of a profile that is not current.
     pub(super) fn apply_loaded_layout(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
         if !matches!(self.layout_save_state, LayoutSaveState::NotSaving) || key != self.config.layout_key() {
             return;
@@ -136,8 +136,8 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the details next to the list or shows them again, and shows a notice about the result. If no job can be
-    /// selected, there are no details, and only a notice about this is shown.
+    /// Hides the details beside or below the list, or shows them again, and shows a notice about the result. If no job
+    /// can be selected, there are no details, so only shows a notice about this.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         if self.has_nothing_to_select() {
             self.notify(Severity::Info, "No job is listed, so there are no details.", now);

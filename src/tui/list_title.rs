@@ -162,7 +162,8 @@ impl App {
         (!part.is_empty()).then_some(part)
     }
 
-    /// Returns the active tab alone, cut to `space` cells, for a title without enough space for all tabs.
+    /// Returns the active tab alone, cut to `space` cells, for a title without enough space for all tabs. `None` if
+    /// there is no tab, or not even space for a short name.
     fn active_tab_piece(&self, space: usize) -> Option<TitlePieces> {
         let (place, (name, _)) = self.filter_tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
         (space > 4)
@@ -194,8 +195,8 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }
 
-/// Returns an example of a filter if the input is empty, cut after the last word that fits behind the slash and the
-/// cursor.
+/// Returns an example of a filter if the input is empty. Only as many terms of the example are shown as fit after the
+/// slash and the cursor. `None` if none fits.
 fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option<(String, TitlePiece)> {
     let ends = example.match_indices("  ").map(|(at, _)| at).chain([example.len()]);
     let fitting = ends.filter_map(|end| example.get(..end)).filter(|part| part.width() + 2 <= space);

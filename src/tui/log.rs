@@ -64,7 +64,7 @@ impl Component for LogScreen {
 
     /// Returns the position of the last visible entry.
     fn position_text(&self, app: &App) -> String {
-        // A message may cover some of the rows.
+        // Also counts the rows that a message covers, because the space for the message depends on this text.
         let lines = log_lines(app, row_capacity(without_top_rows(app.geometry().content, 1)));
         let last = lines.iter().rev().find_map(|line| match line {
             LogLine::Entry(n, _) => Some(*n),
@@ -151,7 +151,7 @@ impl LogLevel {
     }
 }
 
-/// Minimum width of the log with the kinds in words and the durations of requests.
+/// Minimum width at which the log shows the kinds in words and the durations of requests.
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 96;
@@ -198,7 +198,8 @@ fn level_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
     TableCell::new(text, level.style(row.view.theme))
 }
 
-/// Returns what happened: the job or the host, then the result.
+/// Returns the message of an entry. For a request: the operation, the HTTP status, the subject, and the reason of a
+/// failure. For other entries: the subject and the text.
 fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
     let (theme, level) = (row.view.theme, LogLevel::of(row.item));
     let subject = row.item.subject.as_str();
@@ -238,7 +239,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
 }
 
 /// Returns the text of a change. Replaces the link of a pull request by its number, because a long link would be cut
-/// off.
+/// off. If the link has no number, removes its `https://`.
 fn shortened_change_text(text: &str) -> Cow<'_, str> {
     let Some(link) = text.strip_prefix(PULL_REQUEST_PREFIX) else { return text.into() };
     match PullRequestLink::parse(link) {

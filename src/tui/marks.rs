@@ -82,7 +82,8 @@ impl JobList {
         self.move_by(1);
     }
 
-    /// Marks all jobs from the job that was marked or unmarked last to the selected job.
+    /// Marks all jobs from the job that was marked or unmarked last to the selected job. If there is no such job in the
+    /// list, marks only the selected job.
     pub fn mark_range(&mut self) {
         let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
         let from = self.marks.range_start.and_then(|key| self.position(key)).unwrap_or(to);

@@ -36,8 +36,8 @@ pub enum Msg {
         filter: SavedFilter,
         result: Result<(), Failure>,
     },
-    /// An effect has finished whose result is only shown in a notice, such as opening a URL or copying.
-    /// `success_notice` is the notice if `result` is `Ok`.
+    /// The result of an effect such as opening a URL or copying. It is only shown in a notice. `success_notice` is the
+    /// notice if `result` is `Ok`.
     ActionFinished {
         success_notice: CleanText,
         result: Result<(), Failure>,

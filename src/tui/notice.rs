@@ -44,7 +44,7 @@ pub struct Notice {
     pub until: Option<Time>,
     /// The action that the notice asks for. Running this action ends the notice.
     pub next_step: Option<Action>,
-    /// Whether a key was pressed while the notice was shown. It then shrinks to one line.
+    /// Whether a key was pressed while the notice was shown. A warning or an error then shrinks to one line.
     pub is_seen: bool,
 }
 
@@ -57,8 +57,9 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the lines of the message. It is one line if it fits in `rule_width` cells of the lower rule, or if the
-    /// user has seen it; otherwise it is wrapped to `width` cells. `width` and `rows` are the size of the screen.
+    /// Returns the lines of the message. It is one line if it fits in `rule_width` cells of the lower rule. A warning
+    /// or an error that the user has seen is shortened to one line. Any other message is wrapped to `width` cells.
+    /// `width` and `rows` are the size of the screen.
     pub(super) fn lines(&self, rule_width: usize, width: usize, rows: usize) -> Vec<String> {
         let sign = self.severity.sign();
         let space = rule_width.saturating_sub(sign.len().min(2));
@@ -77,7 +78,8 @@ impl Message {
     }
 }
 
-/// Shortens a text to a line. The last sentence, which is the next step, is kept if it leaves space for the rest.
+/// Shortens a text to a line. The last sentence, which is the next step, is kept if it takes at most two thirds of the
+/// line.
 fn shorten(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();

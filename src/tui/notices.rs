@@ -69,8 +69,8 @@ impl App {
         }
     }
 
-    /// Ends and returns the notice, unless it is one that stays until it is read. Such a notice is marked as seen, so
-    /// that it shrinks to one line.
+    /// Ends and returns the notice, unless it is a warning or an error. Such a notice is marked as seen, so that it
+    /// shrinks to one line, and so is the alert about unrecorded outcomes.
     pub(super) fn dismiss_notice(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;
@@ -98,13 +98,14 @@ impl App {
         let tip = || Some(Message { severity: Severity::Tip, text: self.tip()?.to_owned(), is_seen: false });
         // A warning or error that the user has not seen yet comes before an alert that the user has seen.
         let unseen = stays.filter(|notice| self.is_unrecorded_alert_seen && !notice.is_seen);
-        let notice = passes.map(of_notice).or_else(filter).or_else(|| unseen.map(of_notice)).or_else(|| self.alert());
+        let notice =
+            passes.map(of_notice).or_else(filter).or_else(|| unseen.map(of_notice)).or_else(|| self.unrecorded_alert());
         notice.or_else(|| stays.map(of_notice)).or_else(tip)
     }
 
     /// Returns the alert about prompts whose outcome could not be recorded on disk, if there are any. It stays until
     /// the outcomes are recorded.
-    fn alert(&self) -> Option<Message> {
+    fn unrecorded_alert(&self) -> Option<Message> {
         let mut all = self.unrecorded.iter();
         let oldest = all.next()?;
         let more = match all.count() {

@@ -170,7 +170,7 @@ pub(super) enum ListItem {
 #[derive(Debug, Default)]
 pub(super) struct JobOrder {
     entries: Vec<(JobSortKey, usize)>,
-    sizes: [usize; SECTION_COUNT],
+    section_sizes: [usize; SECTION_COUNT],
     /// Whether the list is flat: without headings, except for the heading of the dismissed jobs.
     pub is_flat: bool,
     /// Whether dismissed jobs are listed.
@@ -185,9 +185,9 @@ impl JobOrder {
 
     /// Replaces all entries with `entries`, which must be sorted.
     pub(super) fn replace(&mut self, entries: Vec<(JobSortKey, usize)>) {
-        self.sizes = [0; SECTION_COUNT];
+        self.section_sizes = [0; SECTION_COUNT];
         for ((section, ..), _) in &entries {
-            if let Some(size) = self.sizes.get_mut(*section) {
+            if let Some(size) = self.section_sizes.get_mut(*section) {
                 *size += 1;
             }
         }
@@ -195,8 +195,8 @@ impl JobOrder {
     }
 
     /// Sets the sizes that the sections have in the store. Used while only the first jobs are loaded.
-    pub(super) fn set_section_sizes(&mut self, sizes: [usize; SECTION_COUNT]) {
-        self.sizes = sizes;
+    pub(super) fn set_section_sizes(&mut self, section_sizes: [usize; SECTION_COUNT]) {
+        self.section_sizes = section_sizes;
     }
 
     pub(super) fn insert(&mut self, key: JobSortKey, index: usize) {
@@ -229,7 +229,7 @@ impl JobOrder {
     }
 
     fn change_section_size(&mut self, key: JobSortKey, by: isize) {
-        if let Some(size) = self.sizes.get_mut(key.0) {
+        if let Some(size) = self.section_sizes.get_mut(key.0) {
             *size = size.saturating_add_signed(by);
         }
     }
@@ -260,8 +260,8 @@ impl JobOrder {
 
     /// Returns the number of listed jobs. Hidden dismissed jobs, which come last, are not counted.
     pub(super) fn listed_count(&self) -> usize {
-        let hidden = if self.shows_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
-        let all: usize = self.sizes.iter().sum();
+        let hidden = if self.shows_dismissed { 0 } else { self.section_sizes.last().copied().unwrap_or(0) };
+        let all: usize = self.section_sizes.iter().sum();
         self.entries.len().min(all.saturating_sub(hidden))
     }
 
@@ -272,7 +272,7 @@ impl JobOrder {
 
     fn sections(&self) -> impl Iterator<Item = Section> + '_ {
         let mut first = 0;
-        JobGroup::ALL.into_iter().zip(self.sizes).filter_map(move |(group, size)| {
+        JobGroup::ALL.into_iter().zip(self.section_sizes).filter_map(move |(group, size)| {
             let start = first;
             first += size;
             let dismissed = group == JobGroup::Dismissed;
@@ -320,7 +320,7 @@ impl JobOrder {
     /// Whether the entries are sorted, and the sizes of the sections add up to their number.
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
-        self.entries.is_sorted() && self.sizes.iter().sum::<usize>() == self.entries.len()
+        self.entries.is_sorted() && self.section_sizes.iter().sum::<usize>() == self.entries.len()
     }
 }
 

@@ -61,7 +61,8 @@ enum MatchRank {
 
 impl PaletteEntry {
     /// Returns how well the entry matches the typed words, which must be in lower case. The rank of a word is the best
-    /// place that contains the word, and the rank of the entry is that of its worst word. `None` if a word is missing.
+    /// place that contains the word, and the rank of the entry is that of its worst word. `None` if the entry lacks one
+    /// of the words.
     fn rank(&self, typed: &str) -> Option<MatchRank> {
         let words: Vec<&str> = typed.split_whitespace().collect();
         if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {
@@ -111,8 +112,8 @@ impl CommandPalette {
         }
     }
 
-    /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
-    /// their original order.
+    /// Shows only the entries that contain the typed words, best match first. If there are none, matches the names
+    /// fuzzily. If nothing is typed, shows all entries in their original order.
     fn filter_entries(&mut self) {
         let typed = self.input.text().trim().to_lowercase();
         let ranks = self.entries.iter().enumerate().map(|(index, entry)| (entry.rank(&typed), index));

@@ -1,5 +1,5 @@
-//! Mouse input: the component under the pointer handles clicks and the wheel. A click runs the same action as a key of
-//! that component.
+//! Mouse input: clicks, dragging the divider between the panes, and the wheel. A click outside of the header and the
+//! footer goes to the topmost dialog or, if none is open, to the screen.
 
 use super::component::{Component, Cx, Flow};
 use super::compose::editor::Editor;

@@ -67,8 +67,8 @@ impl ProfilesDialog {
         }
     }
 
-    /// Opens the dialog and starts switching to the first of the `candidates` that can be used. After the switch,
-    /// selects `job_to_select`.
+    /// Opens the dialog and starts switching to the first of the `candidates`. The others are fallbacks if its API key
+    /// can't be used. After the switch, selects `job_to_select`.
     pub(super) fn open_and_switch(mut candidates: Vec<usize>, job_to_select: JobKey, cx: &mut Cx<'_>) {
         if candidates.is_empty() {
             return;
@@ -81,7 +81,8 @@ impl ProfilesDialog {
         }
     }
 
-    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile.
+    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile. If the
+    /// selected profile is the current one, only closes the dialog. If it has a problem, only shows the problem.
     fn switch_to_selected(&mut self, cx: &mut Cx<'_>) -> Flow {
         let at = self.list.selected();
         if self.step != SwitchStep::Choosing {
@@ -127,7 +128,8 @@ impl ProfilesDialog {
         Flow::Handled
     }
 
-    /// Completes the switch if the service has accepted the API key or can't be reached.
+    /// Completes the switch if the service has accepted the API key or can't be reached. Otherwise, stays on the
+    /// current profile.
     fn finish_switch(
         &mut self,
         at: usize,
@@ -280,7 +282,7 @@ impl App {
     pub(super) fn handle_profiles_msg(&mut self, msg: ProfilesMsg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
             ProfilesMsg::ProfileAdded { profile, key } => self.apply_added_profile(profile, key, now, effects),
-            // The dialog that asked for this was closed, or the attempt to set up a profile was cancelled.
+            // The dialog that requested this result was closed, or the attempt to set up a profile was cancelled.
             ProfilesMsg::ProfileKeyRead(..)
             | ProfilesMsg::ProfileKeyTested(..)
             | ProfilesMsg::ProfileChecked { .. }
@@ -382,8 +384,9 @@ struct ProfileRow<'a> {
     step: &'a SwitchStep,
 }
 
-/// Distributes the width. The name gets the width that it needs, up to half of the space. The service gets the width
-/// that it needs, up to half of the rest, or more if the project doesn't need it. The project gets what remains.
+/// Returns the table of profiles at this width. The name gets the width that it needs, up to half of the space. The
+/// service gets the width that it needs, up to half of the remaining space, or more if the project doesn't need it. The
+/// project gets what remains.
 fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<ProfileRow<'p>>> {
     type C<'p> = Column<ListCell<ProfileRow<'p>>>;
     let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);

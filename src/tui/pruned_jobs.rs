@@ -7,7 +7,8 @@ use crate::model::job::RemainingJobs;
 use crate::model::prompt::DraftTarget;
 
 impl App {
-    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
+    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning. If the store is not read
+    /// yet, the jobs are removed once it is.
     pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time) {
         if self.queue_remaining(remaining) {
             return;

@@ -17,7 +17,8 @@ pub(super) fn has_queued_prompt(row: &Job) -> bool {
 }
 
 impl App {
-    /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them.
+    /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them,
+    /// or if no prompt is queued or the prompts are paused.
     pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
         if row.local.undelivered != Some(DeliveryKind::Queued) {
             return None;

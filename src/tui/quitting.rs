@@ -23,7 +23,7 @@ fn has_prompt_to_send(row: &Job) -> bool {
 }
 
 impl App {
-    /// Quits or, if this instance has prompts to send, asks the user first.
+    /// Quits or, if this instance has prompts to send, asks the user first. Quits at once if the question is open.
     pub(super) fn quit(&mut self, effects: &mut Vec<Effect>) {
         let queued: Vec<&Job> = match self.sends_queued_prompts {
             true => self.jobs.rows().filter(|row| has_prompt_to_send(row)).collect(),

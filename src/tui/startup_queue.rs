@@ -1,8 +1,10 @@
 //! Queues keys and engine events that arrive before the store is read, so that they are neither lost nor applied to a
 //! partial list.
 //!
-//! Keys that only move among the first rows, or leave the list, work at once. All other keys run when the store is
-//! read. The engine events are applied at the same time, because they are newer than the rows that were being read.
+//! Keys that don't need all rows work at once, such as those that move among the first rows or open another screen.
+//! Other keys wait until the store is read, and so do the keys after them, except those that interrupt, suspend or
+//! redraw. The engine events are applied when the store is read, because they are newer than the rows that were being
+//! read.
 
 use super::app::screen_of;
 use super::keymap::{Action, Chord, Context};

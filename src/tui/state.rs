@@ -81,7 +81,7 @@ pub(super) struct PullRequestWork {
     /// The jobs for which the response to an action on their pull request was lost, and when. No action on such a pull
     /// request is offered until its state has been read again.
     pub unconfirmed_action_times: HashMap<JobKey, Time>,
-    /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
+    /// The unsent texts of reviews and comments. A key is the link of a pull request and the kind of text.
     pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
 }
 

@@ -37,7 +37,7 @@ impl TeamNotices {
         }
     }
 
-    /// Returns the notice of this update, if there is one.
+    /// Returns the notice of this update. `None` if no job was handled, or if no notices are shown yet.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
         let handled = self.handled_jobs_notice.take();
         if std::mem::take(&mut self.has_change_by_others) && self.starts_at.is_none() {

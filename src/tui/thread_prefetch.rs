@@ -137,7 +137,8 @@ impl ThreadPrefetch {
     }
 
     /// Caches the threads of a finished prefetch. A thread that is missing from the result is read when it is shown.
-    /// If that read fails too, the failure is shown.
+    /// If the prefetch failed, drops all cached threads. The failure itself is not shown. If a thread can't be read
+    /// when it has to be shown, that failure is shown.
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
         self.engine_reports_changes = result.is_ok();

@@ -19,8 +19,8 @@ impl App {
         self.tips.current_tip.as_ref().map(|(text, _)| text.as_str())
     }
 
-    /// Shows the tip of the current screen or dialog, unless the tip was shown before, doesn't fit, or a notice is
-    /// shown.
+    /// Ends the tip of the previous screen or dialog, and shows the tip of the current one. Shows no tip if it was
+    /// shown before or doesn't fit, or if a notice is shown.
     pub(super) fn show_tip(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let place = self.current_place();
         if self.tips.place != place {

@@ -12,7 +12,7 @@ use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// The width of the box with its borders.
-const WIDTH: u16 = 50;
+const BOX_WIDTH: u16 = 50;
 /// The minimum width of the screen at which the box has margins. On a narrower screen, it is as wide as the screen.
 const MIN_COLUMNS_FOR_MARGINS: u16 = 60;
 /// The rows below the box.
@@ -59,7 +59,7 @@ impl Component for Tour {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let (keymap, body) = (&view.app.config.keymap, view.app.geometry().body);
-        let width = if body.width < MIN_COLUMNS_FOR_MARGINS { body.width } else { WIDTH };
+        let width = if body.width < MIN_COLUMNS_FOR_MARGINS { body.width } else { BOX_WIDTH };
         let columns = width.saturating_sub(4);
         let mut lines = steps(keymap, view.theme);
         let step_count = lines.len();

@@ -38,7 +38,8 @@ impl App {
         effects.extend(ids.into_iter().map(JobsEffect::Track).map(Effect::Jobs));
     }
 
-    /// Handles the result for an id. After the last result of a list, shows the notice about all results.
+    /// Handles the result for an id. For a single id, selects the job and shows a notice. For an id of a list, shows a
+    /// notice about all results after the last one.
     pub(super) fn apply_track_result(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
         let key = result.as_ref().ok().map(|row| row.key);
         let failure = match result {

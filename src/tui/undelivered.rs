@@ -190,7 +190,7 @@ impl UndeliveredDialog {
         }
     }
 
-    /// Returns the number of lines, and how many rows there are for them.
+    /// Returns the number of lines of the dialog, and the number of rows on screen for them.
     fn line_and_row_counts(&self, app: &App) -> (usize, usize) {
         let g = app.geometry();
         (self.lines(app, g.dialog_columns()).len(), g.dialog_rows())

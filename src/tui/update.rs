@@ -74,8 +74,8 @@ impl App {
         }
     }
 
-    /// Does what is necessary after every message: makes the selection visible, shows the selected job in the details,
-    /// prefetches the threads of jobs near it, and reports the visible working jobs to the engine.
+    /// Does what is necessary after every message, such as making the selection visible, showing the selected job in
+    /// the details, prefetching the threads of jobs near it, and reporting the visible working jobs to the engine.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         if self.has_nothing_to_select() {
             self.pane = Pane::List;
@@ -323,7 +323,7 @@ impl App {
         effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft()));
     }
 
-    /// Saves typed text and exits.
+    /// Saves typed text and the layout, then exits.
     pub(super) fn save_and_quit(&mut self, effects: &mut Vec<Effect>) {
         self.save_unsaved_drafts(effects);
         effects.extend(self.save_layout(None));
@@ -332,7 +332,7 @@ impl App {
 
     /// Shows new alerts about finished jobs and new notices about the team, and sends the notification that is due.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        // An alert doesn't replace the notice of a problem.
+        // An alert replaces only an `Info` notice, so that it doesn't hide a problem.
         if let Some(summary) = self.finish_alerts.take_new_summary()
             && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {

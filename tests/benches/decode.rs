@@ -28,7 +28,7 @@ fn bench_job(criterion: &mut Criterion) {
         "source":{"repository":"https://github.com/acme/docs","ref":"agent/broken-links"},"model":"sonnet",
         "prLink":"https://github.com/acme/docs/pull/1423","createdAt":"2026-11-20T13:02:30.000Z","archivedAt":null}"#;
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reader = BodyReader { operation: Operation::Get, timeout: Duration::from_secs(60), key: &key };
+    let reader = BodyReader { operation: Operation::GetJob, timeout: Duration::from_secs(60), key: &key };
     criterion.bench_function("job", |bencher| bencher.iter(|| reader.job(200, None, black_box(bytes))));
 }
 

@@ -318,11 +318,11 @@ mod members {
         println!("{ACTIVE_JOBS} jobs are booked and started: {:.1} s", started.elapsed().as_secs_f64());
         // Wait until the changes that the new jobs caused are sent, so that their statements are not counted.
         tokio::time::sleep(Duration::from_secs(2)).await;
-        let checks = sim.requests(Operation::Get);
+        let checks = sim.requests(Operation::GetJob);
         let seconds = options.seconds.div_ceil(2);
         let sessions = statements_during(server, tokio::time::sleep(Duration::from_secs(seconds))).await;
         print_statements(&format!("with {ACTIVE_JOBS} active jobs"), &sessions, seconds, options.members);
-        println!("  {} checks of jobs by all members in {seconds} s", sim.requests(Operation::Get) - checks);
+        println!("  {} checks of jobs by all members in {seconds} s", sim.requests(Operation::GetJob) - checks);
     }
 }
 

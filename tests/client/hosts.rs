@@ -37,7 +37,7 @@ async fn one_request_reads_the_state_of_25_pull_requests_and_another_one_their_c
     let (sim, links, client) = start_host().await;
     let states = client.pull_requests(&links, sim.now()).await.result.expect("an answer");
     let checks = client.checks(&links).await.result.expect("an answer");
-    assert_eq!((states.len(), checks.len(), sim.host_requests()), (links.len(), links.len(), 2));
+    assert_eq!((states.len(), checks.len(), sim.host_request_count()), (links.len(), links.len(), 2));
     let mut facts = std::collections::BTreeSet::new();
     for ((link, state), (same_link, checks)) in states.into_iter().zip(checks) {
         assert_eq!(link, same_link);
@@ -187,7 +187,7 @@ async fn a_merge_request_of_another_project_is_rejected() {
 async fn a_diff_is_read_at_once_or_in_pages_of_files() {
     let (sim, links, client) = start_host().await;
     let states = client.pull_requests(&links, sim.now()).await.result.expect("an answer");
-    let before = sim.host_requests();
+    let before = sim.host_request_count();
     for (link, state) in states.iter().take(5) {
         let (state, reported) = (state.as_ref().expect("a state"), client.diff(link).await.result.expect("a diff"));
         let diff = Diff::parse(reported.text);
@@ -195,11 +195,11 @@ async fn a_diff_is_read_at_once_or_in_pages_of_files() {
         let file_count = Some(diff.files.len() as u64);
         assert_eq!((diff.added_and_removed_lines(), file_count, reported.is_truncated), (counts, state.files, false));
     }
-    assert_eq!(sim.host_requests() - before, 5);
+    assert_eq!(sim.host_request_count() - before, 5);
     sim.set_host_fault(Some(HostFault::ManyFiles));
     let response = client.diff(&links[0]).await;
     let (cost, reported) = (response.budget.cost, response.result.expect("a diff"));
-    assert_eq!((cost, sim.host_requests() - before), (Some(4), 5 + 5), "a refused request and four pages");
+    assert_eq!((cost, sim.host_request_count() - before), (Some(4), 5 + 5), "a refused request and four pages");
     assert!(Diff::parse(reported.text).files.len() > 300);
     for (fault, kind) in
         [(HostFault::ExpiredToken, HostErrorKind::Unauthorized), (HostFault::LimitInStatus, HostErrorKind::Limited)]
@@ -242,10 +242,10 @@ async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments_or
     let checks = client.checks(&links[..1]).await.result.expect("an answer").remove(0).1.expect("checks");
     for fault in [None, Some(HostFault::ForbiddenChecks)] {
         sim.set_host_fault(fault);
-        let before = sim.host_requests();
+        let before = sim.host_request_count();
         let response = client.details(&links[0]).await;
         let details = response.result.expect("details");
-        assert_eq!((sim.host_requests() - before, response.budget.cost), (3, Some(3)));
+        assert_eq!((sim.host_request_count() - before, response.budget.cost), (3, Some(3)));
         assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
         match fault {
             None => {

@@ -139,7 +139,7 @@ async fn with_a_valid_setup_doctor_finds_no_problem_and_sends_one_request_withou
     assert_eq!(find_check(&report, "Configuration", "key").1, "from api_key_file ~/key");
     assert!(find_check(&report, "Service", "access").1.starts_with("read access works (probe job not found"));
     assert_eq!(find_check(&report, "Service", "clock").0, "ok");
-    assert_eq!(sim.requests(Operation::Get), 1);
+    assert_eq!(sim.requests(Operation::GetJob), 1);
     assert_eq!([Operation::Create, Operation::FollowUp, Operation::Views].map(|of| sim.requests(of)), [0, 0, 0]);
 }
 
@@ -168,7 +168,7 @@ async fn the_source_of_each_setting_is_reported() {
     assert_eq!(find_check(&report, "Configuration", "base URL").1, format!("{} (DOCDECK_BASE_URL)", sim.base_url()));
     assert_eq!(find_check(&report, "Configuration", "key").1, "from DOCDECK_API_KEY in the environment");
     assert_eq!(find_check(&report, "Service", "connection"), ("skipped", "no request because of --offline", None));
-    assert_eq!(sim.requests(Operation::Get), 0);
+    assert_eq!(sim.requests(Operation::GetJob), 0);
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ fn without_a_token_pr_says_how_to_get_one_and_prints_what_is_known() {
         result.err
     );
     assert!(result.out.contains("\tunknown\t"), "{}", result.out);
-    assert_eq!(fixture.sim.host_requests(), 0);
+    assert_eq!(fixture.sim.host_request_count(), 0);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn gh_and_glab_are_run_without_the_tokens_of_other_hosts() {
     let (_, found) = doctor(&fixture, &[], &variables);
     let [[_, hub_text, _], [_, lab_text, _]] = found.as_slice() else { panic!("{found:?}") };
     assert!([hub_text, lab_text].iter().all(|text| text.contains("no token in")), "{found:?}");
-    assert_eq!(fixture.sim.host_requests(), 0);
+    assert_eq!(fixture.sim.host_request_count(), 0);
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn wait_pr_ends_when_the_pull_request_has_the_state() {
     fixture.sim.advance(chrono::TimeDelta::minutes(10));
     let ready = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "20", "--json"]).expect_exit_code(0);
     assert!(ready.json()["jobs"][0]["pullRequest"]["head"].is_string(), "{}", ready.out);
-    let asked = fixture.sim.host_requests();
+    let asked = fixture.sim.host_request_count();
     with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "20"]).expect_exit_code(0);
-    assert_eq!(fixture.sim.host_requests(), asked, "a state that was read lately is not requested again");
+    assert_eq!(fixture.sim.host_request_count(), asked, "a state that was read lately is not requested again");
     let merged = with_token(&fixture, &["wait", &id, "--pr", "merged", "--timeout", "1"]).expect_exit_code(124);
     assert!(merged.err.contains("1 pull request is not merged yet. Run `docdeck wait"), "{}", merged.err);
     assert!(merged.err.contains("--pr merged` to wait again"), "{}", merged.err);
@@ -146,10 +146,10 @@ fn diff_prints_the_changes_once_read_and_the_last_known_ones_if_the_host_fails()
     assert!(without.err.contains("No token for github.com") && without.out.is_empty(), "{}", without.err);
     let first = with_token(&fixture, &["diff", &id]).expect_exit_code(0);
     assert!(first.out.starts_with("diff --git a/") && first.out.contains("\n@@ -"), "{}", first.out);
-    let asked = fixture.sim.host_requests();
+    let asked = fixture.sim.host_request_count();
     let again = with_token(&fixture, &["diff", &id]).expect_exit_code(0);
     assert_eq!(
-        (again.out, fixture.sim.host_requests() - asked),
+        (again.out, fixture.sim.host_request_count() - asked),
         (first.out.clone(), 2),
         "only the state is read again"
     );
@@ -302,15 +302,15 @@ fn doctor_shows_for_each_code_host_the_source_of_the_token_and_what_it_can_read(
         assert!(!all.contains(&token) && !all.contains("acme/docs"), "{all}");
     }
     fixture.sim.set_host_fault(None);
-    let asked = fixture.sim.host_requests();
+    let asked = fixture.sim.host_request_count();
     doctor(&fixture, &[], &variables);
-    assert_eq!(fixture.sim.host_requests(), asked + 2, "the state and the checks of one pull request");
+    assert_eq!(fixture.sim.host_request_count(), asked + 2, "the state and the checks of one pull request");
     let (_, offline) = doctor(&fixture, &["--offline"], &variables);
     assert_eq!(offline[0][..2], ["skipped".to_owned(), format!("{from}; not tested because of --offline")]);
     write_config(&fixture, "[pull_requests]\nenabled = false\n");
     let (_, off) = doctor(&fixture, &[], &variables);
     assert_eq!(off, [["skipped", "turned off: enabled = false in [pull_requests]", ""].map(str::to_owned)]);
-    assert_eq!(fixture.sim.host_requests(), asked + 2);
+    assert_eq!(fixture.sim.host_request_count(), asked + 2);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn bash_completes_job_ids_without_a_request() {
     let out = String::from_utf8(output.stdout).expect("text");
     let err = String::from_utf8(output.stderr).expect("text");
     assert_eq!((out.as_str(), err.as_str()), ("job-2 job-1\nother\nshow\nfish\n", ""));
-    assert_eq!(fixture.sim.requests(Operation::Get), 0);
+    assert_eq!(fixture.sim.requests(Operation::GetJob), 0);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_job_created_elsewhere_can_be_tracked() {
     assert_eq!(json["jobs"][0]["id"], id.as_str());
     assert_eq!(json["jobs"][0]["status"], "active");
     assert_eq!((json["jobs"].as_array().map(Vec::len), &json["failures"]), (Some(1), &serde_json::json!([])));
-    assert_eq!(fixture.sim.requests(Operation::Get), 1, "the same id twice is one request");
+    assert_eq!(fixture.sim.requests(Operation::GetJob), 1, "the same id twice is one request");
     let listed = fixture.run(&["jobs"]).expect_exit_code(0);
     assert!(listed.out.starts_with(&format!("{id}\tactive\t")), "{listed:?}");
 }
@@ -36,7 +36,7 @@ fn track_exits_with_4_for_an_unknown_id_and_tracks_the_other_jobs() {
 fn a_rejected_api_key_exits_with_3_after_the_first_request() {
     let fixture = CommandFixture::new(&[]);
     let ran = fixture.run_with(&["track", "a", "b", "c"], &[("DOCDECK_API_KEY", "mint_wrong")], "").expect_exit_code(3);
-    assert_eq!(fixture.sim.requests(Operation::Get), 1);
+    assert_eq!(fixture.sim.requests(Operation::GetJob), 1);
     assert!(
         ran.err.contains("refused the key") && ran.err.contains("2 jobs not requested because of that error"),
         "{}",

@@ -86,7 +86,7 @@ fn an_untracked_id_exits_with_4_before_any_request() {
     let fixture = CommandFixture::new(&[]);
     let ran = fixture.run(&["wait", "nope"]).expect_exit_code(4);
     assert!(ran.err.contains("`docdeck track nope`"), "{}", ran.err);
-    assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::Get), 0);
+    assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::GetJob), 0);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn a_finished_job_is_not_requested() {
     let fixture = CommandFixture::new(&[]);
     let id = create_tracked_job(&fixture, "[sim:seconds=100] [sim:fail]");
     fixture.run(&["wait", &id]).expect_exit_code(1);
-    let asked = fixture.sim.requests(docdeck::model::log::Operation::Get);
+    let asked = fixture.sim.requests(docdeck::model::log::Operation::GetJob);
     fixture.run(&["wait", &id]).expect_exit_code(1);
-    assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::Get), asked);
+    assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::GetJob), asked);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn status_counts_jobs_without_a_request() {
     assert!(!fixture.data_folder().exists(), "nothing is made");
     fixture.run(&["new", "Works [sim:seconds=60000]"]).expect_exit_code(0);
     fixture.run(&["new", "Fails [sim:seconds=60] [sim:fail]", "--wait"]).expect_exit_code(1);
-    let asked = fixture.sim.requests(Operation::Get);
+    let asked = fixture.sim.requests(Operation::GetJob);
     assert_eq!(status(&[]).out, "1 needs you · 1 working\n");
     let json = status(&["--json"]).json();
     assert_eq!(
@@ -100,7 +100,7 @@ fn status_counts_jobs_without_a_request() {
         (Some(1), Some(1), Some(0))
     );
     assert!(json["asOf"].is_string(), "{json}");
-    assert_eq!(fixture.sim.requests(Operation::Get), asked);
+    assert_eq!(fixture.sim.requests(Operation::GetJob), asked);
     assert_eq!(status(&["--ascii"]).out, "1 needs you . 1 working\n");
 }
 

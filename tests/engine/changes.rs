@@ -118,7 +118,7 @@ async fn several_jobs_can_be_tracked_concurrently_and_an_unknown_id_is_an_error(
         ids.push(other.submit_accepted_job(&format!("Elsewhere {n} [sim:seconds=6000]")).await.1.id.expect("an id"));
     }
     other.engine.stop().await;
-    let gets = sim.requests(Operation::Get);
+    let gets = sim.requests(Operation::GetJob);
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (unknown, twice) = (JobId::new("no-such-job").expect("an id"), ids[0].clone());
     let requested: Vec<JobId> = [ids.clone(), vec![unknown.clone(), twice]].concat();
@@ -134,5 +134,5 @@ async fn several_jobs_can_be_tracked_concurrently_and_an_unknown_id_is_an_error(
         }
     }
     assert_eq!(open_store(folder.path()).jobs(&scope_of(&sim)).await.expect("rows").len(), 5);
-    assert!(sim.requests(Operation::Get) >= gets + 7);
+    assert!(sim.requests(Operation::GetJob) >= gets + 7);
 }

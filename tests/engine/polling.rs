@@ -37,10 +37,10 @@ async fn after_a_failure_the_state_is_offline_until_a_single_check_succeeds() {
     let state =
         fixture.wait_for_event("offline", |event| settled_connection(event).filter(|c| *c != Connection::Ready)).await;
     assert!(matches!(state, Connection::Offline { .. }), "{state:?}");
-    let asked = sim.requests(Operation::Get);
+    let asked = sim.requests(Operation::GetJob);
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
-    assert_eq!(sim.requests(Operation::Get), asked + 1);
+    assert_eq!(sim.requests(Operation::GetJob), asked + 1);
     // After the service has recovered, the engine also checks the other jobs.
     fixture.wait_for_check().await;
     fixture.wait_for_check().await;
@@ -87,7 +87,7 @@ async fn a_job_that_is_overdue_at_the_start_is_checked_once() {
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.wait_for_check().await;
     assert!(fixture.wait_for_event_within(Duration::from_millis(400), |_| None::<()>).await.is_none());
-    assert_eq!(sim.requests(Operation::Get), 1);
+    assert_eq!(sim.requests(Operation::GetJob), 1);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_rejected_api_key_stops_polling_until_the_user_refreshes_a_job() {
     assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(2500), settled_connection).await, None);
-    assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
+    assert_eq!(sim.requests(Operation::GetJob), 1, "though its first look was due");
     fixture.engine.refresh(row.key).await.expect("a row");
     assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
 }
@@ -137,7 +137,7 @@ async fn a_429_stops_polling_until_the_given_time() {
     assert!(matches!(state, Connection::Limited(_)), "{state:?}");
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(2400), settled_connection).await, None);
-    assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
+    assert_eq!(sim.requests(Operation::GetJob), 1, "though its first look was due");
     assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
 }
 
@@ -177,7 +177,7 @@ async fn a_job_without_an_id_cannot_be_checked_and_costs_no_request() {
     let (prompt, row) = fixture.engine.submit_new_job("Refused").await.expect("on disk");
     fixture.wait_for_delivery(prompt).await;
     assert_eq!(fixture.engine.refresh(row.key).await.expect_err("no id").kind, FailureKind::Local);
-    assert_eq!(sim.requests(Operation::Get), 0);
+    assert_eq!(sim.requests(Operation::GetJob), 0);
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn after_releasing_its_leases_an_engine_makes_no_request_until_it_resumes(
     let seen = fixture
         .wait_for_event_within(Duration::from_millis(2500), |event| matches!(event, EngineEvent::Job(_)).then_some(()))
         .await;
-    assert_eq!((seen, sim.requests(Operation::Get)), (None, 0));
+    assert_eq!((seen, sim.requests(Operation::GetJob)), (None, 0));
     fixture.engine.resume();
     fixture.wait_for_check().await;
 }
@@ -216,9 +216,9 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     // While a check is in flight, a follow-up is recorded as accepted in the store.
     set_faults(&sim, &["get=latency-700"]);
     let (engine, key) = (fixture.engine.clone(), row.key);
-    let asked = sim.requests(Operation::Get);
+    let asked = sim.requests(Operation::GetJob);
     let check = tokio::spawn(async move { engine.refresh(key).await });
-    while sim.requests(Operation::Get) == asked {
+    while sim.requests(Operation::GetJob) == asked {
         tokio::task::yield_now().await;
     }
     let (store, scope, now) = (open_store(folder.path()), scope_of(&sim), chrono::Utc::now());

@@ -17,7 +17,7 @@ async fn start_build(fixture: &EngineFixture, job: JobKey) -> StartedBuild {
 }
 
 async fn state(fixture: &EngineFixture, build: &StartedBuild) -> BuildState {
-    fixture.engine.preview_build(&build.id).await.expect("a state").state
+    fixture.engine.fetch_preview_build(&build.id).await.expect("a state").state
 }
 
 async fn start(sim: &Sim, prompt: &str) -> (EngineFixture, JobKey) {
@@ -36,7 +36,7 @@ async fn a_build_succeeds_or_fails_with_its_log() {
     let failing = start_build(&fixture, broken.key).await;
     sim.advance(TimeDelta::seconds(30));
     assert_eq!(state(&fixture, &build).await, BuildState::Success);
-    let failed = fixture.engine.preview_build(&failing.id).await.expect("a state");
+    let failed = fixture.engine.fetch_preview_build(&failing.id).await.expect("a state");
     assert_eq!(failed.state, BuildState::Failure);
     let is_changed = |path: &str| failed.files.iter().any(|(_, file)| file.as_str() == path);
     let position = |line: &CleanText| line.as_str().split_once(":14:").map(|(path, _)| path.to_owned());
@@ -52,7 +52,7 @@ async fn a_build_changes_the_same_files_as_the_pull_request_of_its_branch() {
         let (_, row) = fixture.submit_accepted_job(prompt).await;
         fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
         let build = start_build(&fixture, row.key).await;
-        let built = fixture.engine.preview_build(&build.id).await.expect("a state").files;
+        let built = fixture.engine.fetch_preview_build(&build.id).await.expect("a state").files;
         let diff = Diff::parse(fixture.engine.load_diff(row.key, false).await.expect("a diff").text);
         let mut changed: Vec<(FileChange, CleanText)> =
             diff.files.iter().map(|file| (file.change, file.path.clone())).collect();

@@ -34,7 +34,7 @@ async fn a_new_pull_request_is_read_with_its_checks_and_the_job_works_until_they
     let state = row.pull_request.as_ref().expect("a state");
     assert_eq!(state.checks.state, ChecksState::Pending);
     assert_eq!(row.group(), JobGroup::Working);
-    assert_eq!(sim.host_requests(), 2, "one for the state, one for the checks");
+    assert_eq!(sim.host_request_count(), 2, "one for the state, one for the checks");
     sim.advance(TimeDelta::minutes(10));
     fixture.engine.refresh_pull_requests(None);
     let row = fixture
@@ -42,7 +42,7 @@ async fn a_new_pull_request_is_read_with_its_checks_and_the_job_works_until_they
             row.pull_request.as_ref().is_some_and(|state| state.checks.state != ChecksState::Pending)
         })
         .await;
-    assert_eq!((row.group(), sim.host_requests()), (JobGroup::NeedsYou, 4));
+    assert_eq!((row.group(), sim.host_request_count()), (JobGroup::NeedsYou, 4));
     fixture.engine.stop().await;
 }
 
@@ -106,7 +106,7 @@ async fn a_refused_token_is_reported_once_and_not_used_again_until_the_user_asks
     fixture.engine.set_focused(true);
     let (_, other) = fixture.submit_accepted_job("Fix that too [sim:seconds=1]").await;
     fixture.wait_for_job(other.key, "its link", |row| row.remote.pr_link.is_some()).await;
-    assert_eq!(sim.host_requests(), 1);
+    assert_eq!(sim.host_request_count(), 1);
     sim.set_host_fault(None);
     fixture.engine.refresh_pull_requests(Some(vec![row.key]));
     fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
@@ -124,7 +124,7 @@ async fn without_the_focus_nothing_is_requested() {
     fixture.wait_for_job(row.key, "its link", |row| row.remote.pr_link.is_some()).await;
     let (_, other) = fixture.submit_accepted_job("Fix that too [sim:seconds=1]").await;
     fixture.wait_for_job(other.key, "its link", |row| row.remote.pr_link.is_some()).await;
-    assert_eq!(sim.host_requests(), 0);
+    assert_eq!(sim.host_request_count(), 0);
     fixture.engine.set_focused(true);
     fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
     fixture.engine.stop().await;
@@ -198,7 +198,7 @@ async fn a_pull_request_of_two_jobs_is_requested_once_and_both_get_its_state() {
     }
     assert_eq!(states[0], states[1]);
     assert_eq!(states[0].state, PullRequestState::Merged);
-    assert_eq!(sim.host_requests(), 1, "the checks of a merged pull request are not requested");
+    assert_eq!(sim.host_request_count(), 1, "the checks of a merged pull request are not requested");
     fixture.engine.stop().await;
 }
 
@@ -215,7 +215,7 @@ async fn the_focused_instance_refreshes_although_another_one_polls() {
     polling.wait_for_job(jobs[0], "the state from the store", |row| row.pull_request.is_some()).await;
     polling.engine.stop().await;
     focused.engine.stop().await;
-    assert_eq!(sim.host_requests(), 1, "the instance without the focus requests nothing");
+    assert_eq!(sim.host_request_count(), 1, "the instance without the focus requests nothing");
 }
 
 #[tokio::test]
@@ -339,11 +339,11 @@ async fn a_round_of_two_hundred_open_pull_requests_takes_at_most_twenty_requests
     }
     // Conflicts that the host has not computed yet are requested once more.
     sim.set_host_fault(Some(HostFault::UnknownConflicts));
-    let before = sim.host_requests();
+    let before = sim.host_request_count();
     let fixture = EngineFixture::start_with_hosts(&sim, store, None).await;
     wait_for_states(&fixture, &keys).await;
     fixture.engine.stop().await;
-    let requests = sim.host_requests() - before;
+    let requests = sim.host_request_count() - before;
     assert!(expected.contains(&requests), "{requests} requests");
     assert_eq!(fixture.store.spent_host_points("github.com", chrono::Utc::now()).await.expect("read"), requests as u64);
 }

@@ -20,12 +20,12 @@ async fn one_of_two_instances_polls_and_the_other_gets_every_change() {
     let (_, row) = one.submit_accepted_job("Shared [sim:seconds=60] [sim:pr]").await;
     two.wait_for_job(row.key, "the new job", |_| true).await;
     two.wait_for_job(row.key, "the end of the job", |row| row.remote.pr_link.is_some()).await;
-    assert_eq!(two.request_count_of(Operation::Get), 0);
+    assert_eq!(two.request_count_of(Operation::GetJob), 0);
     // The first instance also polls a job that the second one submitted.
     let (_, theirs) = two.submit_accepted_job("From the other [sim:seconds=6000]").await;
     let accepted = theirs.local.checked_at;
     one.wait_for_job(theirs.key, "a look at the other's job", |row| row.local.checked_at > accepted).await;
-    assert_eq!((two.request_count_of(Operation::Create), two.request_count_of(Operation::Get)), (1, 0));
+    assert_eq!((two.request_count_of(Operation::Create), two.request_count_of(Operation::GetJob)), (1, 0));
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn when_the_polling_instance_ends_the_other_one_starts_to_poll() {
     let mut two = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (_, row) = one.submit_accepted_job("Shared [sim:seconds=6000]").await;
     one.engine.stop().await;
-    assert_eq!(two.request_count_of(Operation::Get), 0);
+    assert_eq!(two.request_count_of(Operation::GetJob), 0);
     two.wait_for_check().await;
     two.wait_for_job(row.key, "what the look said", |_| true).await;
 }
@@ -153,7 +153,7 @@ async fn an_instance_that_does_not_poll_emits_the_connection_state_of_the_one_th
     for fixture in [&mut two, &mut three] {
         let live = |event: &EngineEvent| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(());
         fixture.wait_for_event("the service is back", live).await;
-        assert_eq!(fixture.request_count_of(Operation::Get), 0);
+        assert_eq!(fixture.request_count_of(Operation::GetJob), 0);
     }
 }
 
@@ -198,7 +198,7 @@ async fn an_instance_with_a_rejected_api_key_leaves_polling_to_an_instance_with_
     good.wait_for_check().await;
     let seen = |event: &EngineEvent| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(());
     refused.wait_for_event("the other one's answers", seen).await;
-    assert_eq!((refused.request_count_of(Operation::Get), same.request_count_of(Operation::Get)), (1, 1));
+    assert_eq!((refused.request_count_of(Operation::GetJob), same.request_count_of(Operation::GetJob)), (1, 1));
 }
 
 #[cfg(target_os = "linux")]

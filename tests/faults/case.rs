@@ -288,7 +288,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
     let mut fixture = FaultFixture::start(&server, fault, operation, folder.path()).await;
     let outcome = match operation {
         Operation::Create | Operation::FollowUp => fixture.run_prompt(operation).await?,
-        Operation::Get => fixture.run_get().await?,
+        Operation::GetJob => fixture.run_get().await?,
         Operation::Views => fixture.run_views_effect().await?,
         Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             unreachable!("these have tests of their own")

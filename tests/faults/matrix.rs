@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 /// The number of cases that run at the same time.
 const CONCURRENT_CASES: usize = 40;
 /// The operations, in the order of the expected outcomes of a fault.
-const OPERATIONS: [Operation; 4] = [Operation::Create, Operation::FollowUp, Operation::Get, Operation::Views];
+const OPERATIONS: [Operation; 4] = [Operation::Create, Operation::FollowUp, Operation::GetJob, Operation::Views];
 
 /// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`.
 #[tokio::test]

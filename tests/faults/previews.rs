@@ -56,7 +56,7 @@ async fn a_preview_is_requested_once_whatever_the_response_is() {
                 let engine = Engine::start(setup).await.expect("an engine");
                 let failure = match starts {
                     true => engine.start_preview(row.key).await.err(),
-                    false => engine.preview_build(&CleanText::line("build-1")).await.err(),
+                    false => engine.fetch_preview_build(&CleanText::line("build-1")).await.err(),
                 };
                 let name = &fault.name;
                 if let Some(failure) = failure {

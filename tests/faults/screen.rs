@@ -52,7 +52,7 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &ExpectedOutcom
         .iter()
         .filter(|request| request.line().starts_with("POST") || request.line().contains("/views"))
         .count();
-    check(costly == usize::from(operation != Operation::Get && wire.reads_requests()), || {
+    check(costly == usize::from(operation != Operation::GetJob && wire.reads_requests()), || {
         format!("requests were {requests:?}")
     })?;
     Ok(message)
@@ -65,7 +65,7 @@ fn press_keys(dashboard: &mut DashboardFixture, operation: Operation) {
             dashboard.paste(PROMPT_TEXT);
             dashboard.press_ctrl('s');
         }
-        Operation::Get => dashboard.press_chars("r"),
+        Operation::GetJob => dashboard.press_chars("r"),
         Operation::Views => dashboard.press_chars("2"),
         Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             unreachable!("these have tests of their own")
@@ -83,7 +83,7 @@ fn has_settled(dashboard: &DashboardFixture, operation: Operation, expected: &Ex
             matches!(dashboard.app.connection, Connection::Offline { .. })
         }
         (_, ExpectedOutcome::KeyRefused) => matches!(dashboard.app.connection, Connection::KeyRefused { .. }),
-        (Operation::Get, ExpectedOutcome::Limited(_)) => matches!(dashboard.app.connection, Connection::Limited(_)),
+        (Operation::GetJob, ExpectedOutcome::Limited(_)) => matches!(dashboard.app.connection, Connection::Limited(_)),
         _ => true,
     };
     if !is_known {
@@ -185,7 +185,7 @@ async fn check_all_sizes(
         screen.has(match expected {
             ExpectedOutcome::Offline | ExpectedOutcome::NotSent => "offline",
             ExpectedOutcome::KeyRefused => "refused",
-            ExpectedOutcome::Limited(_) if operation == Operation::Get => "limited",
+            ExpectedOutcome::Limited(_) if operation == Operation::GetJob => "limited",
             _ => "Jobs",
         })?;
     }

@@ -15,10 +15,10 @@ async fn a_failing_service_is_shown_as_offline_with_the_next_retry_and_recovers_
     dashboard.wait_until_shown("✗ offline, retrying in").await;
     dashboard.assert_shows("One");
     dashboard.assert_shows("Working 1");
-    let asked = sim.requests(Operation::Get);
+    let asked = sim.requests(Operation::GetJob);
     set_faults(&sim, &[]);
     dashboard.wait_until_shown(" ready").await;
-    assert_eq!(sim.requests(Operation::Get), asked + 1, "one successful check was enough");
+    assert_eq!(sim.requests(Operation::GetJob), asked + 1, "one successful check was enough");
 }
 
 #[tokio::test]
@@ -31,11 +31,11 @@ async fn a_rejected_api_key_stops_polling_until_the_r_key_is_pressed() {
     dashboard.wait_until_shown("✗ key refused, r to retry").await;
     set_faults(&sim, &[]);
     dashboard.run_for(Duration::from_millis(2500)).await;
-    assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
+    assert_eq!(sim.requests(Operation::GetJob), 1, "though its first look was due");
     dashboard.assert_shows("✗ key refused, r to retry");
     dashboard.press_chars("r");
     dashboard.wait_until_shown(" ready").await;
-    assert!(sim.requests(Operation::Get) >= 2);
+    assert!(sim.requests(Operation::GetJob) >= 2);
 }
 
 #[tokio::test]

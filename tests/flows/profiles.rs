@@ -98,7 +98,7 @@ async fn if_the_key_of_the_new_profile_is_rejected_the_old_profile_stays() {
     assert!(!dashboard.shows("wr0ng"));
     dashboard.press_key(KeyCode::Esc);
     dashboard.send_accepted_job("Goes on").await;
-    assert_eq!((one.requests(Operation::Create), two.requests(Operation::Get)), (1, 1));
+    assert_eq!((one.requests(Operation::Create), two.requests(Operation::GetJob)), (1, 1));
     dashboard.terminate().await;
 }
 

@@ -100,7 +100,7 @@ async fn a_valid_api_key_is_tested_with_one_request_saved_and_used() {
         dashboard.press_key(KeyCode::Enter);
     }
     dashboard.wait_until("the dashboard", has_started).await;
-    assert_eq!(sim.requests(Operation::Get), 1);
+    assert_eq!(sim.requests(Operation::GetJob), 1);
     assert_eq!(
         sim.requests(Operation::Views) + sim.requests(Operation::Create),
         0,
@@ -139,7 +139,7 @@ async fn after_a_rejected_api_key_the_user_is_asked_and_the_typed_values_stay() 
     dashboard.paste(sim.api_key());
     dashboard.press_ctrl('s');
     dashboard.wait_until("the dashboard", has_started).await;
-    assert_eq!(sim.requests(Operation::Get), 2);
+    assert_eq!(sim.requests(Operation::GetJob), 2);
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn after_the_key_test_is_cancelled_its_response_causes_no_configuration_fi
     dashboard.wait_until_shown("Testing the key (one request)…").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Cancelled. Nothing was saved.");
-    dashboard.wait_until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
+    dashboard.wait_until("the request at the service", |_| sim.requests(Operation::GetJob) == 1).await;
     dashboard.run_for(Duration::from_millis(400)).await;
     assert!(!has_config_file(folder.path()) && !has_started(&dashboard));
     dashboard.assert_shows("Cancelled. Nothing was saved.");
@@ -333,7 +333,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     dashboard.press_ctrl('s');
     dashboard.wait_until_shown("Other users can read").await;
     assert!(dashboard.app.top::<Welcome>().is_some() && !has_config_file(folder.path()));
-    assert_eq!(sim.requests(Operation::Get), 0);
+    assert_eq!(sim.requests(Operation::GetJob), 0);
     // The file is now private, so another attempt can read the key.
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
     dashboard.press_ctrl('s');

@@ -23,7 +23,7 @@ async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_poll
     one.wait_until_shown("Needs you 1").await;
     // If the second dashboard also polled the job, it would have sent its request by now.
     two.run_for(Duration::from_millis(500)).await;
-    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::GetJob)), (1, 1));
 }
 
 /// Returns how many threads the dashboard has loaded because they were not prefetched.

@@ -36,7 +36,7 @@ async fn an_unconfirmed_prompt_can_be_linked_to_its_job_by_id() {
     let row = dashboard.selected_job();
     assert_eq!((row.id.as_ref().map(|id| id.as_str()), row.local.undelivered), (Some(id.as_str()), None));
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
-    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::GetJob)), (1, 1));
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn after_a_wrong_id_the_dialog_stays_open_with_the_typed_id_and_the_error(
     dashboard.wait_until("the dialogs to close", |dashboard| dashboard.app.dialogs.is_empty()).await;
     dashboard.wait_until_shown("Working 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
-    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 2));
+    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::GetJob)), (1, 2));
 }
 
 #[tokio::test]

@@ -118,7 +118,7 @@ fn assert_error(error: &ApiError) {
 /// Target: parses the body of a successful response to a job request.
 fn job(bytes: &[u8]) {
     let key = key();
-    let reading = BodyReader { operation: Operation::Get, timeout: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::GetJob, timeout: Duration::from_secs(60), key: &key };
     let job = match reading.job(200, None, bytes) {
         Ok(job) => job,
         Err(error) => return assert_error(&error),
@@ -262,7 +262,7 @@ fn error_body(bytes: &[u8]) {
     let (status, retry) = head.split_once(' ').map_or((head.as_str(), None), |(status, retry)| (status, Some(retry)));
     let status = status.parse().unwrap_or(500);
     let key = key();
-    for operation in [Operation::Create, Operation::Get, Operation::FollowUp, Operation::Views] {
+    for operation in [Operation::Create, Operation::GetJob, Operation::FollowUp, Operation::Views] {
         let reading = BodyReader { operation, timeout: Duration::from_secs(60), key: &key };
         if let Err(error) = reading.job(status, retry, body) {
             assert_error(&error);

@@ -23,7 +23,7 @@ fn jobs_when_none_are_tracked() {
     snapshots(
         "jobs_empty",
         &[SMALL, WIDE, LARGE],
-        &["Mintlify can't list jobs, so docdeck tracks them."],
+        &["Mintlify's API can't list jobs, so docdeck tracks them."],
         ScreenFixture::load_no_jobs,
     );
 }

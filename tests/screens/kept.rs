@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
-use docdeck::tui::draw::{ColorDepth, KeptCells, Theme, draw, draw_changes};
+use docdeck::tui::draw::{ColorDepth, KeptCells, Theme, draw, draw_with_kept_cells};
 use docdeck::tui::{App, Msg};
 use ratatui::backend::{Backend as _, TestBackend};
 use ratatui::buffer::{Buffer, Cell};
@@ -48,7 +48,7 @@ impl KeepingScreen {
         let mut frame_cells = std::mem::take(&mut self.cells);
         let (_, cursor) = drawn((columns, rows), |frame| {
             std::mem::swap(frame.buffer_mut(), &mut frame_cells);
-            draw_changes(frame, app, theme, at, &self.kept);
+            draw_with_kept_cells(frame, app, theme, at, &self.kept);
             std::mem::swap(frame.buffer_mut(), &mut frame_cells);
         });
         let shown = frame_cells.clone();

@@ -792,7 +792,7 @@ impl ScreenFixture {
         };
         let entries = [
             request(Operation::Create, Some(201), 412, None),
-            request(Operation::Get, Some(200), 38, None),
+            request(Operation::GetJob, Some(200), 38, None),
             LogKind::Transition(CleanText::line("working → completed")),
             request(Operation::Views, Some(429), 21, Some("limit reached, retry in 60 s")),
             request(Operation::FollowUp, None, 10_000, Some("timed out after 10 s")),

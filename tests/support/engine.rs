@@ -189,7 +189,9 @@ impl EngineFixture {
     /// Waits until this engine has checked a job on the service.
     pub(crate) async fn wait_for_check(&mut self) {
         self.wait_for_event("a look at a job", |event| match event {
-            EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
+            EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::GetJob, .. }, .. }) => {
+                Some(())
+            }
             _ => None,
         })
         .await;

@@ -135,7 +135,7 @@ async fn one_member_polls_and_another_takes_over() {
     }
     // A request that bob makes himself is not polling.
     assert!(bob.wait_for_event_within(Duration::ZERO, |_| None::<()>).await.is_none());
-    assert_eq!(bob.request_count_of(Operation::Get), 0);
+    assert_eq!(bob.request_count_of(Operation::GetJob), 0);
     // When ana suspends docdeck, bob polls, and afterwards ana doesn't.
     ana.engine.close_team_connection().await;
     assert!(!ana.engine.has_team_connection());

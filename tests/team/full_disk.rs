@@ -132,7 +132,7 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
         }
     }
     assert!(unbooked.len() >= 30, "{} of 60", unbooked.len());
-    let error = exchange.take_lease("ana's process").await.expect_err("its row does not exist");
+    let error = exchange.take_lease_or_get_wait("ana's process").await.expect_err("its row does not exist");
     assert!(error.is_temporary() && !exchange.has_lease(), "{error}");
     server.disk().free();
     for _ in 0..2 {
@@ -140,7 +140,7 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
     }
     let counts = exchange.ledger_usage().await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (31, 30));
-    assert_eq!(exchange.take_lease("ana's process").await.expect("taken"), None);
+    assert_eq!(exchange.take_lease_or_get_wait("ana's process").await.expect("taken"), None);
 }
 
 #[tokio::test]
@@ -163,7 +163,9 @@ async fn open_dashboards_continue_without_the_server_and_with_it_when_there_is_s
                     job = Some((**row).clone());
                 }
                 EngineEvent::Team(TeamStatus::Offline { .. }) => is_offline = true,
-                EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::Get, .. }, .. }) => {
+                EngineEvent::Logged(LogEntry {
+                    kind: LogKind::Request { operation: Operation::GetJob, .. }, ..
+                }) => {
                     is_checked = true;
                 }
                 _ => return None,

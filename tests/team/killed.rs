@@ -129,7 +129,7 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
                     .expect("started")
                     .expect("shared");
                 while exchange.receive_page(now()).await.expect("received") != docdeck::team::ExchangeStep::Last {}
-                assert_eq!(exchange.take_lease("of bob").await.expect("taken over"), None, "{context}");
+                assert_eq!(exchange.take_lease_or_get_wait("of bob").await.expect("taken over"), None, "{context}");
                 let after: i64 = team.server.sql("SELECT token FROM docdeck.lease").parse().expect("a number");
                 assert!(after > token, "{context}: {after} after {token}");
                 exchange.release_lease().await.expect("released");
@@ -149,7 +149,7 @@ fn when_the_docdeck_with_the_lease_is_killed_another_one_polls() {
     let Some(team) = Team::new() else { return };
     let id = team.run("ana", &["new", "Shared [sim:seconds=6000]"]).trim().to_owned();
     team.run("bob", &["team", "sync"]);
-    let polls = || team.fixture.sim.requests(Operation::Get);
+    let polls = || team.fixture.sim.requests(Operation::GetJob);
     let of_ana = team.spawn("ana", &team.server.url("ana"), &["wait", &id]);
     wait_until("the lease", || !team.holder().is_empty());
     let holder = team.holder();

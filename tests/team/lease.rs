@@ -21,23 +21,23 @@ async fn only_one_member_has_the_lease_until_it_is_released_or_expires() {
     let mut of_bob =
         Exchange::start(&two, &bob.store, &bob.scope, member_settings("bob")).await.expect("started").expect("shared");
     of_bob.listen().await.expect("listening");
-    assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
-    assert_eq!(of_ana.take_lease("a").await.expect("renewed"), None);
-    let wait = of_bob.take_lease("b").await.expect("an answer").expect("taken by ana");
+    assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("taken"), None);
+    assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("renewed"), None);
+    let wait = of_bob.take_lease_or_get_wait("b").await.expect("an answer").expect("taken by ana");
     assert!(wait > Duration::ZERO && wait <= LEASE_DURATION && !of_bob.has_lease(), "{wait:?}");
     // Releasing notifies the others.
     of_ana.release_lease().await.expect("released");
     assert!(two.next_notifications().await.expect("notified").is_lease_released);
-    assert_eq!(of_bob.take_lease("b").await.expect("taken"), None);
+    assert_eq!(of_bob.take_lease_or_get_wait("b").await.expect("taken"), None);
     assert_eq!(server.sql("SELECT token FROM docdeck.lease"), "2");
     // bob's computer sleeps, and ana takes the lease over.
     expire(&server);
-    assert_eq!(of_ana.take_lease("a").await.expect("taken over"), None);
+    assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("taken over"), None);
     // The former holder can't release the lease of the new one, even before it knows about it.
     assert!(of_bob.has_lease());
     of_bob.release_lease().await.expect("nothing to release");
     assert_eq!(server.sql("SELECT holder FROM docdeck.lease"), "a");
-    assert!(of_bob.take_lease("b").await.expect("an answer").is_some() && !of_bob.has_lease());
+    assert!(of_bob.take_lease_or_get_wait("b").await.expect("an answer").is_some() && !of_bob.has_lease());
 }
 
 #[tokio::test]
@@ -50,10 +50,10 @@ async fn a_former_holder_notices_it_when_it_writes_a_result() {
         Exchange::start(&one, &ana.store, &ana.scope, member_settings("ana")).await.expect("started").expect("shared");
     let mut of_bob =
         Exchange::start(&two, &bob.store, &bob.scope, member_settings("bob")).await.expect("started").expect("shared");
-    assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
+    assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("taken"), None);
     assert!(of_ana.send_next_batch().await.expect("sent") && of_ana.has_lease());
     expire(&server);
-    assert_eq!(of_bob.take_lease("b").await.expect("taken over"), None);
+    assert_eq!(of_bob.take_lease_or_get_wait("b").await.expect("taken over"), None);
     ana.track("j1", Status::Completed).await;
     assert!(of_ana.send_next_batch().await.expect("sent"));
     assert!(!of_ana.has_lease(), "the token is not the current one");
@@ -71,7 +71,7 @@ async fn nobody_takes_the_lease_over_while_its_holder_writes_a_result() {
         Exchange::start(&one, &ana.store, &ana.scope, ana.settings()).await.expect("started").expect("shared");
     let mut of_bob =
         Exchange::start(&two, &bob.store, &bob.scope, bob.settings()).await.expect("started").expect("shared");
-    assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
+    assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("taken"), None);
     expire(&server);
     // The transaction of ana has checked the lease, and waits for another writer.
     let writer = server.hold_lock("docdeck.project");
@@ -81,7 +81,7 @@ async fn nobody_takes_the_lease_over_while_its_holder_writes_a_result() {
             sent = &mut send => panic!("sent without the lock: {sent:?}"),
             () = wait_for_locks(&server, 1) => {}
         }
-        let mut take = pin!(of_bob.take_lease("b"));
+        let mut take = pin!(of_bob.take_lease_or_get_wait("b"));
         tokio::select! {
             taken = &mut take => panic!("taken over during the transaction: {taken:?}"),
             () = wait_for_locks(&server, 2) => {}

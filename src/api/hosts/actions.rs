@@ -15,11 +15,12 @@ const READY_MUTATION: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }";
 const CLOSE_MUTATION: &str =
     "mutation($id: ID!) { closePullRequest(input: { pullRequestId: $id }) { pullRequest { state } } }";
-/// The prefixes of a title that mark a draft on GitLab, in lower or upper case.
+/// The prefixes of a title that mark a draft on GitLab, which ignores their case.
 const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
-    /// Sends an action on a pull request. Reviews and merging apply to the head commit `head`.
+    /// Sends an action on a pull request. Merging and reviews, except comments on GitLab, apply to the head commit
+    /// `head`.
     pub async fn perform_action(
         &self,
         link: &PullRequestLink,

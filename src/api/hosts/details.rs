@@ -26,8 +26,8 @@ const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commit
 type DetailsUpdater = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
-    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The details don't contain the
-    /// head commit.
+    /// Requests the details of a pull request, with at most three requests to GitHub or five to GitLab. The details
+    /// don't contain the head commit.
     pub async fn details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut response = match self.0.kind {
             HostKind::GitHub => self.github_details(link).await,

@@ -272,7 +272,8 @@ fn parse_conclusion(context: &Value) -> CheckConclusion {
     }
 }
 
-/// Returns the checks of the head commit that have not failed. `None` if the token may not read them.
+/// Returns the checks of the head commit that have not failed. Returns `None` if there are no checks, or if the token
+/// doesn't give access to them.
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;

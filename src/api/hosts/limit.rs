@@ -20,7 +20,7 @@ pub struct RequestBudget {
     pub resets_at: Option<Time>,
     /// How long to wait before the next request, according to the response.
     pub retry_after: Option<TimeDelta>,
-    /// How many points a GraphQL query cost. Any other request costs one point.
+    /// How many points the request cost. `None` counts as one point: only GraphQL responses contain a cost.
     pub cost: Option<u64>,
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,

@@ -208,7 +208,8 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         Ok(Self { options, selection: options.selection.parse()? })
     }
 
-    /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any.
+    /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any; if there are none, returns an error
+    /// unless all rows are loaded.
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
         let mut rows = self.selection.select(&report.rows);
         let (found, is_check) = (rows.len(), self.selection.is_check);
@@ -231,8 +232,8 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })
     }
 
-    /// Prints the age of the rows, and whether rows are missing. `is_stored` states whether a later load can continue
-    /// this one.
+    /// Prints the age of the rows, and whether rows are missing or were duplicates. `is_stored` states whether a later
+    /// load can continue this one.
     fn note_age_and_gaps(&self, report: &RowsReport<R>, requests: u32, is_stored: bool, out: &mut Out) {
         let (rows, as_of) = (format_count(report.rows.len()), rfc3339_seconds(report.as_of));
         let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };

@@ -267,7 +267,8 @@ fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReas
     if let LoadEndReason::Failed(failure) = end { Err(failure) } else { Ok(()) }
 }
 
-/// Prints the pages. With `--check`, returns [`Code::Failed`] if there are any.
+/// Prints the pages. With `--check`, returns [`Code::Failed`] if there are any; if there are none, returns an error
+/// unless all data that the filter needs is loaded.
 fn print(
     reports: &CachedReports,
     range: DateRange,
@@ -304,8 +305,8 @@ fn print(
     Ok(if has_failed { Code::Failed } else { Code::Done })
 }
 
-/// Prints the pages according to the loaded reports after another report failed to load. Returns the error; if the
-/// output is JSON, the pages are not printed, but become part of the error.
+/// Prints the pages according to the loaded reports, if any, after another report failed to load. Returns the error; if
+/// the output is JSON, the pages are not printed, but become part of the error.
 fn print_with_error(
     reports: &CachedReports,
     range: DateRange,

@@ -13,7 +13,8 @@ use crate::tui::format::{count_text, format_views};
 /// The maximum width in cells of a text on a terminal, except in the column that is cut to fit the terminal.
 const MAX_TEXT_WIDTH: usize = 32;
 
-/// Writes the table.
+/// Writes the rows as a table of these fields. On a terminal, first prints the range, and leaves out ids and fields
+/// that are empty in all rows.
 pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
     let fields: Vec<&'static Field<R>> = match out.stdout_is_terminal() {
         true => fields.into_iter().filter(|field| field.name != "id" && has_value(field, rows)).collect(),

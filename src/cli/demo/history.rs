@@ -56,9 +56,9 @@ const PAGES_BY_PROMPT: [(&str, &[&str]); 5] = [
 pub(super) struct DemoHistory {
     scope: Scope,
     now: Time,
-    /// The newest jobs and the undelivered prompts, in the order in which they are written. Each row has the key that
+    /// The newest jobs and the undelivered prompts, in the order in which they are written. Each job has the key that
     /// the store will assign to it.
-    first_records: Vec<JobRecord>,
+    newest_records: Vec<JobRecord>,
     older_jobs: Vec<InitialJob>,
     /// The job with a rejected follow-up. Its next follow-up waits until the user decides about the rejected one.
     blocked_job: Option<JobKey>,
@@ -69,24 +69,24 @@ impl DemoHistory {
     /// undelivered prompts, labels and a paused batch.
     pub(super) fn new(scope: &Scope, mut jobs: Vec<InitialJob>, now: Time) -> Self {
         let newest = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_FRAME_JOBS));
-        let mut first_records: Vec<JobRecord> = newest.iter().filter_map(|job| job_record(scope, job, now)).collect();
+        let mut newest_records: Vec<JobRecord> = newest.iter().filter_map(|job| job_record(scope, job, now)).collect();
         let mut blocked_job = None;
-        if first_records.len() > 2 {
-            blocked_job = add_rejected_follow_up(&mut first_records, now);
-            add_labels(&mut first_records);
-            first_records.extend(undelivered_jobs(scope, now));
+        if newest_records.len() > 2 {
+            blocked_job = add_rejected_follow_up(&mut newest_records, now);
+            add_labels(&mut newest_records);
+            newest_records.extend(undelivered_jobs(scope, now));
         }
-        for (record, key) in first_records.iter_mut().zip(1..) {
+        for (record, key) in newest_records.iter_mut().zip(1..) {
             record.job.key = JobKey(key);
         }
-        let blocked_job = blocked_job.and_then(|index| first_records.get(index)).map(|record| record.job.key);
-        Self { scope: scope.clone(), now, first_records, older_jobs: jobs, blocked_job }
+        let blocked_job = blocked_job.and_then(|index| newest_records.get(index)).map(|record| record.job.key);
+        Self { scope: scope.clone(), now, newest_records, older_jobs: jobs, blocked_job }
     }
 
     /// Returns what the store will return as the first rows of the jobs list, so that the first frame doesn't wait
     /// until the history is written.
     pub(super) fn first_rows(&self) -> FirstJobs {
-        let mut jobs: Vec<Job> = self.first_records.iter().map(|record| record.job.clone()).collect();
+        let mut jobs: Vec<Job> = self.newest_records.iter().map(|record| record.job.clone()).collect();
         jobs.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
         FirstJobs {
             group_counts: JobGroup::ALL.map(|group| jobs.iter().filter(|row| row.group() == group).count()),
@@ -98,11 +98,11 @@ impl DemoHistory {
         }
     }
 
-    /// Returns the thread of a job in `first_records`. The store numbers prompts in the order in which they are
-    /// written.
+    /// Returns the thread of a job in `newest_records`. Its prompts have the ids that the store will assign to them,
+    /// because the store numbers prompts in the order in which they are written.
     fn thread(&self, job: JobKey) -> Option<Thread> {
-        let index = self.first_records.iter().position(|record| record.job.key == job)?;
-        let (before, record) = (self.first_records.get(..index)?, self.first_records.get(index)?);
+        let index = self.newest_records.iter().position(|record| record.job.key == job)?;
+        let (before, record) = (self.newest_records.get(..index)?, self.newest_records.get(index)?);
         let prompts_before: usize = before.iter().map(|record| record.prompts.len()).sum();
         let ids = (i64::try_from(prompts_before).ok()? + 1..).map(PromptId);
         let prompts = record.prompts.iter().zip(ids).map(|(prompt, id)| Prompt {
@@ -121,9 +121,9 @@ impl DemoHistory {
     /// Writes the history. Sends all requests to the store when the future is first polled, so that requests of other
     /// tasks find the complete history afterwards.
     pub(super) async fn write(self, store: Store) -> Result<(), StoreError> {
-        let Self { scope, now, first_records, older_jobs, blocked_job } = self;
+        let Self { scope, now, newest_records, older_jobs, blocked_job } = self;
         let older_jobs = older_jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
-        let jobs = store.import_jobs(first_records.into_iter().chain(older_jobs), now);
+        let jobs = store.import_jobs(newest_records.into_iter().chain(older_jobs), now);
         // An import never queues a prompt, so this one is added afterwards.
         let follow_up = async {
             match blocked_job {
@@ -136,7 +136,8 @@ impl DemoHistory {
     }
 }
 
-/// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the index of that job.
+/// Adds a rejected follow-up to the newest finished job that has a pull request and was created before the follow-up.
+/// Returns the index of that job, or `None` if there is none.
 fn add_rejected_follow_up(records: &mut [JobRecord], now: Time) -> Option<usize> {
     let at = now - REJECTED_FOLLOW_UP_AGE;
     let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();

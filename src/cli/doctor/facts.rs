@@ -35,7 +35,7 @@ const PROBE_JOB_ID: &str = "docdeck-doctor-looks-for-no-job";
 #[derive(Debug)]
 pub(super) struct DoctorFacts<'a> {
     pub(super) environment: &'a Environment,
-    /// Whether no request may be sent.
+    /// Whether requests are forbidden by `--offline`.
     pub(super) is_offline: bool,
     pub(super) config_path: Option<Sourced<PathBuf>>,
     /// Whether other users can read the configuration file. `None` if there is no file.
@@ -208,7 +208,7 @@ impl<'a> DoctorFacts<'a> {
         self.hosts = Some(hosts::examine(settings, self, &links).await);
     }
 
-    /// Connects to the team's database, if one is configured.
+    /// Examines the team's database, if one is configured. Connects to it, unless offline.
     pub(super) async fn examine_team(&mut self) {
         self.team = team::examine(self).await;
     }

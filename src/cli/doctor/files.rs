@@ -41,7 +41,8 @@ pub(super) fn log(facts: &DoctorFacts<'_>) -> CheckResult {
     ok(format!("{}, {}", path.display(), format_size(bytes)))
 }
 
-/// Repairs the store if it is damaged, as the next start of docdeck would.
+/// Repairs the store if it is damaged, as the next start of docdeck would. Changes nothing while another docdeck uses
+/// the store.
 pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
     let (folder, scope) = (facts.data_folder_path()?, facts.scope.as_ref());
     if !Store::exists(folder) {

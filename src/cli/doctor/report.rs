@@ -47,8 +47,8 @@ pub(super) struct Finding {
     remedy: Option<String>,
 }
 
-/// The result of a check. `None` leaves the check out of the report, because it does not apply here or has
-/// nothing to say.
+/// The result of a check. `None` leaves the check out of the report, because it does not apply here or has nothing to
+/// report.
 pub(super) type CheckResult = Option<Finding>;
 
 pub(super) fn ok(message: impl Display) -> CheckResult {

@@ -18,7 +18,8 @@ pub(super) struct TeamFacts {
     connection_result: Option<Result<(), String>>,
 }
 
-/// Connects to the team's database, unless offline. The error is a sentence. Returns `None` if no team is configured.
+/// Connects to the team's database, unless offline. The error is a sentence about the settings or the URL. Returns
+/// `None` if no team is configured.
 pub(super) async fn examine(facts: &DoctorFacts<'_>) -> Option<Result<TeamFacts, String>> {
     let settings = match TeamSettings::from_file(&facts.config, facts.config_file_path(), facts.environment) {
         Ok(settings) => settings?,

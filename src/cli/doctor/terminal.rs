@@ -88,7 +88,7 @@ pub(super) fn editor(facts: &DoctorFacts<'_>) -> CheckResult {
     ok(editor.unwrap_or("vi or nano (neither VISUAL nor EDITOR is set)"))
 }
 
-/// Reports whether the terminal has replied, and what it is.
+/// Reports whether the terminal has replied to all queries, and as which device it has identified itself.
 pub(super) fn replies(facts: &DoctorFacts<'_>) -> CheckResult {
     let replies = match &facts.replies {
         Ok(replies) => replies,

@@ -75,7 +75,7 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// The project of the current profile, if it is shared with the team.
+/// The project of the current profile, which is shared with the team.
 struct SharedProject {
     scope: Scope,
     /// The folder with the store.
@@ -106,8 +106,8 @@ fn shared_project(cx: &CommandContext<'_>) -> Option<SharedProject> {
     Some(SharedProject { scope, folder, times })
 }
 
-/// Exchanges changes. Returns false if that fails. If the store can't be opened, returns true, because the command
-/// reports that error later.
+/// Exchanges changes. Returns false if not even the jobs were exchanged. If the store can't be opened, returns true,
+/// because the command reports that error later.
 async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, project: &SharedProject) -> bool {
     let Ok(store) = open_store(&project.folder, true, cx.out) else { return true };
     let now = Utc::now();

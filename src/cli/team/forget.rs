@@ -32,7 +32,7 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
-/// Removes the jobs and reports after a confirmation.
+/// Removes the jobs and reports after a confirmation. With `--dry-run`, only counts them.
 ///
 /// # Errors
 /// Fails if the login is not that of the administrator, the database can't be used, or the confirmation needs a

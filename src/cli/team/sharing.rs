@@ -207,7 +207,7 @@ struct SharingStatus {
     team: Option<TeamMembership>,
     /// The number of jobs with changes that were not sent yet.
     unsent_jobs: usize,
-    /// The number of reports of analytics that were not sent yet, at most 50.
+    /// The number of analytics reports that were not sent yet. The store counts at most 50.
     unsent_reports: usize,
     /// The name of this computer in the team. `None` if no URL is configured.
     name: Option<CleanText>,

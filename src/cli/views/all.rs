@@ -16,7 +16,8 @@ use crate::tui::format::{format_count, format_views, plural};
 use crate::tui::views::request_cost::floor_percent;
 use serde_json::Value;
 
-/// Loads all pages and writes them.
+/// Loads all pages and writes them. If loading fails, writes the rows that are loaded and returns the error; after a
+/// signal, writes nothing.
 pub(super) async fn load_and_write_all(
     session: &mut Session,
     range: DateRange,

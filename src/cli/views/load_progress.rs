@@ -18,8 +18,8 @@ const BAR_STEPS: u64 = 1000;
 const BAR_CHARS: &str = "█░";
 const ASCII_BAR_CHARS: &str = "#.";
 
-/// Describes the expected cost in a line. Returns `None` if nothing has to be loaded, because a fresh and complete
-/// report is cached.
+/// Describes the expected cost in a line. Returns `None` if nothing has to be loaded: a fresh and complete report is
+/// cached, and `from_start` is false.
 pub(super) async fn cost_line(
     session: &Session,
     range: DateRange,
@@ -61,7 +61,7 @@ pub(super) async fn load_with_progress(
             biased;
             wait_end = session.next_event(None) => match wait_end {
                 WaitEnd::Event(event) => {
-                    if let EngineEvent::Loading(at) = *event { progress.update_bar(at, out) }
+                    if let EngineEvent::Loading(at) = *event { progress.show_progress(at, out) }
                 }
                 WaitEnd::Interrupted => {
                     session.engine.stop_loading(plan.range);
@@ -95,7 +95,7 @@ impl LoadProgressBar {
         Self { bar, last_progress: None }
     }
 
-    fn update_bar(&mut self, progress: LoadProgress, out: &mut Out) {
+    fn show_progress(&mut self, progress: LoadProgress, out: &mut Out) {
         let share =
             progress.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
         let requests = plural(progress.requests, "request");

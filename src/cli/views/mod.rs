@@ -1,5 +1,5 @@
-//! `docdeck views`: prints one page of rows or all rows of page views, in several formats, from the cache or the
-//! service. Uses the same engine, cache and ledger as the dashboard.
+//! `docdeck views`: prints a set of rows or all rows of page views, in several formats, from the cache or the service.
+//! Uses the same engine, cache and ledger as the dashboard.
 
 mod all;
 mod cached;
@@ -117,7 +117,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     Ok(Code::Done)
 }
 
-/// Writes a page of rows, and a note if it is empty or more rows follow.
+/// Writes a set of rows (see `--page`), and a note if the set is behind the last row or more rows follow.
 fn write_response(
     query: ViewsQuery,
     loaded: &Timed<ViewsResponse>,

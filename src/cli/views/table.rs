@@ -16,7 +16,8 @@ const MIN_PATH_WIDTH: usize = 4;
 /// A row of the table: its rank, the path of the page, and its views.
 type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
-/// Writes the table; `rows_before` is the number of rows on earlier pages.
+/// Writes the table. `rows_before` is the number of rows in the sets before this one (see `--page`); ranks continue
+/// after it.
 pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
     let pages = content.pages.iter().filter_map(|page| Some((page.path, page.counts?)));
     let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
@@ -31,7 +32,7 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, ou
         lines.push("No page views in this range.".to_owned());
     }
     lines.extend(table);
-    lines.extend(content.missing_notes().iter().map(|missing| out.paint(ColorRole::Muted, missing)));
+    lines.extend(content.notes_on_missing_pages().iter().map(|missing| out.paint(ColorRole::Muted, missing)));
     out.print_lines(&lines);
 }
 
@@ -63,7 +64,8 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
     table_lines(&columns, pages, out)
 }
 
-/// Returns the bar of human and AI views on a scale from 0 to `full`. The bar is empty if a count is unknown.
+/// Returns the bar of human and AI views on a scale from 0 to `full`. The bar is empty if a count is unknown or `full`
+/// is 0.
 fn bar_parts(counts: &Counts, full: ViewCount) -> Vec<BarPart> {
     let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return Vec::new() };
     if full.is_zero() {
@@ -92,7 +94,7 @@ fn painted_totals(counts: &Counts, out: &Out) -> String {
     format!("{human}  {ai}  total {total}  AI share {}", share_text(counts))
 }
 
-/// Formats the AI share. `–` is a share that can't be computed.
+/// Formats the AI share; `–` if it can't be computed.
 fn share_text(counts: &Counts) -> String {
     counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }

@@ -23,7 +23,7 @@ const RECHECK_LIMIT_AFTER: Duration = Duration::from_secs(30);
 /// The connection is closed when it has not been used for this long.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The permission for one request, which must be sent before the booking expires.
+/// Whether the team's ledger permits one request. A booked request must be sent before the booking expires.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Booking {
     pub(in crate::engine) permission: TeamPermission,

@@ -26,9 +26,10 @@ impl ReportWait {
 }
 
 impl EngineState {
-    /// Records in the team's database that this computer begins a new load of a report; a continued load is not
-    /// recorded. If another member has just begun the same load, returns a [`ReportWait`], which ends when the exchange
-    /// has stored that member's report here. Returns `None` without a connection, because no report would arrive.
+    /// Records in the team's database that this computer begins to load a report. If another member has just begun the
+    /// same load, records nothing and returns a [`ReportWait`], during which the caller checks whether the exchange has
+    /// stored that member's report. Returns `None` if the caller must load the report itself. If the database can't be
+    /// used, also returns `None`, because no report would arrive.
     pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<ReportWait> {
         let access = self.team.access().filter(|_| self.team.is_online())?;
         let team = self.store.team_membership(&self.scope).await.ok()??;

@@ -33,10 +33,10 @@ const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
 /// How often the session queries the database for changes without a notification.
 const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// If the first connection takes longer, polling starts without the team.
+/// If connecting takes longer, polling starts without the team.
 const POLL_WITHOUT_TEAM_AFTER: Duration = Duration::from_secs(2);
 /// How often the team's polling lease is renewed while there are jobs to poll.
-const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
+const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
 /// This instance stops polling this long before its lease expires in the database.
 const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// After the lease of another member has expired, this instance waits 50 to 150% of this time, at random, before it
@@ -46,7 +46,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// How long to wait after an error that only an administrator or the user can resolve.
 const LONG_BACKOFF: Duration = Duration::from_secs(600);
 /// The maximum time that a session waits at its end for the release of the team's polling lease.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+const LEASE_RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a session ended without an error.
 enum SessionEnd {
@@ -131,7 +131,7 @@ async fn run_session(
     let mut session = ConnectedSession { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
     // If releasing fails, the lease expires later.
-    let _ = tokio::time::timeout(RELEASE_TIMEOUT, session.exchange.release_lease()).await;
+    let _ = tokio::time::timeout(LEASE_RELEASE_TIMEOUT, session.exchange.release_lease()).await;
     inner.set_poll_permission(PollPermission::Denied);
     Ok(end)
 }
@@ -149,7 +149,7 @@ async fn connect(inner: &EngineState, access: &TeamAccess) -> Result<TeamConnect
 
 /// Limits how often changes are sent.
 struct SendRateLimiter {
-    /// How many statements may be sent at the time `credit_at`.
+    /// How many statements may be sent at the time `credit_at`. Negative if sends that are already counted must wait.
     credit: f64,
     credit_at: Instant,
 }
@@ -284,7 +284,8 @@ impl ConnectedSession<'_> {
         Ok(store.has_unsent_team_changes(scope).await? || store.count_unsent_team_reports(scope, rules).await? > 0)
     }
 
-    /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.
+    /// Sends the changes of this computer, and adds to the team's ledger the requests that were not booked. Reports are
+    /// only marked to be sent next.
     async fn send_changes(&mut self) -> Result<(), TeamError> {
         let sent_before = self.exchange.summary.sent;
         while self.exchange.send_next_batch().await? {}
@@ -297,7 +298,7 @@ impl ConnectedSession<'_> {
         self.report_unbooked_requests().await
     }
 
-    /// Receives or sends some analytics reports, and updates the screen.
+    /// Receives some analytics reports and emits them as events, or sends some.
     async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
         if self.reports.must_receive {
             self.reports.must_receive = self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
@@ -317,7 +318,8 @@ impl ConnectedSession<'_> {
         Ok(())
     }
 
-    /// Takes or renews the team's polling lease while there are jobs to poll, otherwise releases it.
+    /// Takes or renews the team's polling lease while there are jobs to poll, otherwise releases it. Allows or denies
+    /// polling accordingly.
     async fn take_or_release_lease(&mut self) -> Result<(), TeamError> {
         if !self.inner.team.has_jobs_to_poll.load(Ordering::Relaxed) {
             self.lease_due = None;
@@ -335,9 +337,9 @@ impl ConnectedSession<'_> {
             return Ok(());
         }
         let wall = local_now();
-        match self.exchange.take_lease(self.holder).await? {
+        match self.exchange.take_lease_or_get_wait(self.holder).await? {
             None => {
-                self.lease_due = Some(now + RENEWAL_INTERVAL);
+                self.lease_due = Some(now + LEASE_RENEWAL_INTERVAL);
                 let usable_time = LEASE_DURATION.saturating_sub(LEASE_MARGIN);
                 self.inner.set_poll_permission(PollPermission::Until(now + usable_time, wall + usable_time));
             }
@@ -349,7 +351,7 @@ impl ConnectedSession<'_> {
         Ok(())
     }
 
-    /// Adds requests to the team's ledger that could not be booked when they were sent.
+    /// Adds to the team's ledger the requests that could not be booked when they were sent.
     async fn report_unbooked_requests(&mut self) -> Result<(), TeamError> {
         let clock = &self.inner.clock;
         let since = clock.now() - RATE_LIMIT_WINDOW;
@@ -432,7 +434,7 @@ mod tests {
     #[test]
     fn another_member_tries_to_take_a_lease_over_within_15_seconds_after_its_last_renewal() {
         assert!(LEASE_DURATION + MEAN_TAKEOVER_DELAY.mul_f64(1.5) < Duration::from_secs(14));
-        assert!(RENEWAL_INTERVAL * 2 < LEASE_DURATION.saturating_sub(LEASE_MARGIN));
+        assert!(LEASE_RENEWAL_INTERVAL * 2 < LEASE_DURATION.saturating_sub(LEASE_MARGIN));
     }
 
     #[test]

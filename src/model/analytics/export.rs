@@ -59,7 +59,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         }
     }
 
-    /// Writes the same values as [`Self::write_json`].
+    /// Writes the values of the rows as [`Self::write_json`] does, but neither the range nor the totals.
     fn write_csv(&self) -> Result<String, ExportError> {
         let heads: Vec<&str> = self.fields().map(|field| field.service_name).collect();
         let records: Result<Vec<Vec<String>>, ExportError> = self.rows.iter().map(|row| self.csv_record(row)).collect();
@@ -131,7 +131,7 @@ pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, ExportErr
     serde_json::to_string(value).map(|text| escaped_json(&text).into_owned()).map_err(ExportError::new)
 }
 
-/// Formats a value for people: a share in percent, a time as date and time in UTC.
+/// Formats a value for people: a share in percent, a time as date and time in UTC, an unknown number as `?`.
 fn format_value(value: &FieldValue<'_>) -> String {
     match value {
         FieldValue::Text(text) => text.to_string(),

@@ -12,7 +12,7 @@
 
 use super::fields::{Field, FieldValue, FilterFlag, HasFields, find_field};
 use crate::model::filter::{
-    OPERATOR_CHARS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+    OPERATOR_CHARS, Operator, TypedComparison, contains_ignoring_case, parse_count, split_terms, without_commas,
 };
 
 /// A parsed filter; a row passes if it passes every term.
@@ -104,7 +104,7 @@ impl<R: HasFields> RowFilter<R> {
 
 fn has_word<R: HasFields>(row: &R, word: &str) -> bool {
     R::FIELDS.iter().any(|field| match (field.value)(row) {
-        FieldValue::Text(text) => contains_word(&text, word),
+        FieldValue::Text(text) => contains_ignoring_case(&text, word),
         _ => false,
     })
 }

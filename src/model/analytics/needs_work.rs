@@ -21,7 +21,7 @@ pub enum ProblemSignal {
     /// How many fewer views the page has than in the previous period.
     LostViews,
     ThumbsDown,
-    /// Comments that nobody has dealt with.
+    /// Comments in feedback that is pending or in progress.
     OpenComments,
     UnansweredQuestions,
     /// Searches that are about the page and ended without a click on a result.
@@ -142,7 +142,7 @@ impl<'a> LoadedReports<'a> {
         ReportSet::from_flags(self.views.is_some_and(|views| !views.complete), rows)
     }
 
-    /// Returns when the oldest loaded report was received; `None` if none is loaded.
+    /// Returns when the oldest loaded report was received, not counting the comparison; `None` if none is loaded.
     pub fn as_of(&self) -> Option<Time> {
         let times = [
             self.views.map(|report| report.as_of),
@@ -459,7 +459,7 @@ fn add_to(sum: &mut Option<ViewCount>, value: ViewCount) {
 }
 
 /// Returns the change of a page's views from one complete report to another. A report that doesn't list the page counts
-/// as 0 views.
+/// as 0 views. If both have 0 views, the change is unknown.
 fn views_change(current: Option<ViewCount>, previous: Option<ViewCount>) -> ViewsChange {
     match (current.filter(|current| !current.is_zero()), previous.filter(|previous| !previous.is_zero())) {
         (Some(current), Some(previous)) => ViewsChange::InBoth { current, previous },

@@ -1,4 +1,4 @@
-//! Exports the pages that need work as CSV, JSON or Markdown. A signal whose report is not loaded is empty or `null`.
+//! Exports the pages that need work as CSV, JSON or Markdown. An unknown number is empty, or `null` in JSON.
 
 use super::export::to_json;
 use super::needs_work::{LoadedReports, NeedsWorkRanking, PageSignals, ProblemSignal};

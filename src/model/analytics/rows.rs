@@ -57,7 +57,7 @@ impl AnalyticsRow for Search {
     }
 }
 
-/// Whether somebody has dealt with a reader's feedback.
+/// How far somebody has dealt with a reader's feedback.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedbackStatus {
@@ -99,7 +99,7 @@ impl FeedbackStatus {
         if *self == Self::InProgress { "in progress" } else { self.service_name() }
     }
 
-    /// Whether nobody has dealt with the feedback yet.
+    /// Whether the feedback still has to be dealt with: it is pending or in progress.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Pending | Self::InProgress)
     }
@@ -266,8 +266,8 @@ impl ConversationMessage {
     }
 }
 
-/// Returns the path of a page, such as `/guides/sso`, given its path or web address. Removes query and fragment, and
-/// decodes percent-encoded characters.
+/// Returns the path of a page, such as `/guides/sso`, given its path or web address. Removes the query, the fragment
+/// and slashes at the end, and decodes percent-encoded characters.
 pub fn page_path(address: &str) -> CleanText {
     CleanText::line(&uncleaned_page_path(address))
 }

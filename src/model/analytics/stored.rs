@@ -5,7 +5,7 @@ use crate::model::Time;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
-/// The data about a date range that is stored on this computer. Reading it uses no requests.
+/// The data about a report of a date range that is stored on this computer. Reading it uses no requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRows<R> {
     /// The complete report, or the rows of an interrupted load if there is no complete report.

@@ -48,7 +48,10 @@ pub enum PromptMerge {
 ///
 /// - was accepted,
 /// - has the outcome of the same send, which is unconfirmed in `stored`, or
-/// - was sent later than `stored`, with an unknown outcome.
+/// - was sent later than `stored`, with an unknown outcome, and `stored` is neither unconfirmed nor discarded.
+///
+/// If the texts differ, `stored` changes only if it is a copy from an earlier import. Otherwise, an accepted imported
+/// prompt counts as another prompt, unless `stored` is being sent.
 #[must_use]
 pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let stored_is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
@@ -76,7 +79,8 @@ fn new_state(stored: &Prompt, imported: &PromptRecord, stored_is_copy: bool) -> 
 }
 
 /// Merges the service's data about a job into the job `stored`: all of it if `imported` has the later response of the
-/// service, otherwise only fields that `stored` lacks. Returns whether `stored` changed.
+/// service, otherwise only fields that `stored` lacks. In both cases, also takes over a later state of the same pull
+/// request, and a later time at which the user handled the job. Returns whether `stored` changed.
 pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
     let before = stored.clone();
     if last_response_at(imported) > last_response_at(stored) {

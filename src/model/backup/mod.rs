@@ -160,7 +160,8 @@ impl BackupLine {
         Ok(escaped_json(&line).into_owned())
     }
 
-    /// Parses a line. Unknown fields are ignored, and `now` replaces missing times that a job or draft must have.
+    /// Parses a line. Unknown fields are ignored. `now` replaces missing times that the header, a job or a draft must
+    /// have.
     ///
     /// # Errors
     /// Returns what is wrong with the line, as a phrase that follows "line 17".

@@ -191,7 +191,8 @@ impl Diff {
         Some(other.start + (line - run.start)).filter(|at| other.contains(at))
     }
 
-    /// Returns the changed lines of a hunk that differ only in whitespace from a line of the other version.
+    /// Returns the indexes of the changed lines of a hunk that differ only in whitespace from a line of the other
+    /// version.
     pub fn lines_differing_in_whitespace(&self, hunk: &Hunk) -> HashSet<usize> {
         let of_kind = |line: &usize, kind| self.lines.get(*line).is_some_and(|line| line.kind == kind);
         let text = |line: &usize| {

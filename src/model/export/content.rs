@@ -51,7 +51,7 @@ pub struct ExportContent<'a> {
     pub is_fully_loaded: bool,
     /// The number of loaded pages that a filter or folding excludes from the export.
     pub excluded_count: usize,
-    /// When the oldest response that the data comes from was received.
+    /// When the oldest response about `range` was received. The responses about compared ranges don't count.
     pub as_of: Time,
     pub comparison: Option<ExportedComparison<'a>>,
 }
@@ -155,7 +155,7 @@ impl<'a> ExportContent<'a> {
     }
 
     /// Returns sentences about what is missing from the export; none if it is complete.
-    pub fn missing_notes(&self) -> Vec<String> {
+    pub fn notes_on_missing_pages(&self) -> Vec<String> {
         let left_out = (self.excluded_count > 0)
             .then(|| format!("Left out: {}.", plural(self.excluded_count, "more loaded page")));
         let partial = (!self.is_fully_loaded).then(|| "Partial: not all pages are loaded.".to_owned());
@@ -163,7 +163,7 @@ impl<'a> ExportContent<'a> {
     }
 }
 
-/// Creates the export of a page without a comparison.
+/// Converts a row to an exported page without a comparison.
 fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),

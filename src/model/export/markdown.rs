@@ -23,7 +23,7 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
             markdown_totals(compared.previous)
         ));
     }
-    for missing in content.missing_notes() {
+    for missing in content.notes_on_missing_pages() {
         out.push_str(&format!("\n{missing}\n"));
     }
     out.push_str(&format!("\nAs of {}.\n\n", content.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
@@ -84,6 +84,7 @@ fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
 }
 
 /// Formats the change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
+/// Returns `?` if the change is unknown and the page is neither new nor gone.
 fn markdown_change(page: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     let change = change_in_total(page, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
@@ -96,7 +97,8 @@ fn markdown_change(page: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     }
 }
 
-/// Escapes all characters that Markdown or HTML would interpret in a table cell. A line break becomes a space.
+/// Escapes all characters that Markdown or HTML would interpret in a table cell. Line breaks and tabs become spaces;
+/// other control characters are removed.
 pub(in crate::model) fn escape_markdown(text: &str) -> Cow<'_, str> {
     let special = |c: char| "|`\\*_[]<>~#&!".contains(c) || c.is_control();
     if !text.contains(special) {

@@ -202,14 +202,14 @@ mod tests {
         let previous = report(PREVIOUS, &[], true);
         let all = ExportContent::from_report(&current, None);
         assert_eq!(all.file_name(ExportFormat::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
-        assert!(all.is_complete() && all.missing_notes().is_empty());
+        assert!(all.is_complete() && all.notes_on_missing_pages().is_empty());
         let both = comparison(&current, &previous);
         let compared = ExportContent::from_pages(&current, Some(&both), current.rows.iter().skip(1));
         assert_eq!(
             compared.file_name(ExportFormat::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
         );
-        assert_eq!(compared.missing_notes(), ["Left out: 1 more loaded page."]);
+        assert_eq!(compared.notes_on_missing_pages(), ["Left out: 1 more loaded page."]);
         let half = Report { complete: false, ..current };
         let partial = ExportContent::from_report(&half, None);
         assert_eq!(partial.file_name(ExportFormat::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
@@ -247,7 +247,7 @@ mod tests {
         let current = report(CURRENT, &[("/a", 5, 5)], true);
         let response = ViewsResponse { totals: counts(5, 5), rows: current.rows.clone(), has_more: Some(true) };
         let content = ExportContent::from_response(current.range, &response, false, current.as_of);
-        assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
+        assert_eq!(content.notes_on_missing_pages(), ["Partial: not all pages are loaded."]);
         assert_eq!(content.pages.len(), 1);
     }
 }

@@ -91,8 +91,8 @@ impl Period {
         Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
     }
 
-    /// Returns the name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`, or `None` for other
-    /// days.
+    /// Returns the name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`, or `None` for any
+    /// other period.
     pub fn name(&self) -> Option<String> {
         let from = self.full_range.from();
         match self.unit {

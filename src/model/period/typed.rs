@@ -17,7 +17,7 @@ pub struct EnteredPeriod {
     pub preset: Option<Preset>,
     /// The days of the period up to today.
     pub range: DateRange,
-    /// The typed last day if it is in the future, so that the range was cut at today; otherwise `None`.
+    /// The last day of the typed period if it is in the future, so that `range` ends today; otherwise `None`.
     pub future_end: Option<NaiveDate>,
 }
 
@@ -50,7 +50,7 @@ pub enum RangeError {
 
 /// Parses a typed range. A range that ends after today is cut at today. The user can type:
 ///
-/// - one date, or two dates separated by spaces, `..`, `…`, `/` or `to`
+/// - one date, or two dates separated by spaces, `..`, `…`, `/`, `,`, `–` or `to`
 /// - a month (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), alone or in place of a date
 /// - `7d`, `yesterday`, `last week` and so on
 ///

@@ -1,4 +1,4 @@
-//! The unit in which changes are sent to a team's database, and in which they arrive.
+//! The batches in which changes are sent to a team's database, and the single changes that arrive from it.
 
 use super::{JobChange, SharedJob, SharedPrompt};
 use serde::{Deserialize, Serialize};

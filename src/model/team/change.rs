@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The changes of one member to a job. Only what changed is set. A change gets its time from the database's clock when
-/// the database stores it. Only responses already have a time: that at which they were received.
+/// the database stores it. Only `observation`, `service` and `pull_request` already have a time: that of the response
+/// from which they come.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobChange {
@@ -32,7 +33,7 @@ pub struct JobChange {
     /// The name of this member, if this member merged or closed the pull request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_ended_by: Option<String>,
-    /// The tags that were added (`true`) or removed.
+    /// The tags that were added (`true`) or removed (`false`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, bool>,
 }

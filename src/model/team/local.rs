@@ -217,7 +217,8 @@ fn shift_times(state: &mut PullRequest, shifted: impl Fn(Time) -> Time) {
     }
 }
 
-/// Whether two states of a pull request differ in more than their times.
+/// Whether two states of a pull request differ in more than their times, the name of the branch, and the numbers of
+/// changed lines and files.
 fn differ_in_content(one: &SharedPullRequest, other: &SharedPullRequest) -> bool {
     let facts = |shared: &SharedPullRequest| {
         let state = &shared.state;

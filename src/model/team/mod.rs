@@ -4,9 +4,10 @@
 //! The result doesn't depend on the order in which changes arrive, nor on how often the same change arrives
 //! ([`SharedJob::merge`] is commutative, associative and idempotent):
 //!
-//! - What the service and the code host reported: the latest response wins, field by field. A field that a response
-//!   leaves out keeps its value. Times are compared on the database's clock, so a wrong clock of a member is harmless.
-//! - Tags: for each tag, the last change by any member wins, which either added or removed it.
+//! - What the service and the code host reported: the latest response wins. This applies to each text of the service
+//!   separately, and a text that a response leaves out keeps its value. Times are compared on the database's clock, so
+//!   a wrong clock of a member is harmless.
+//! - Tags: for each tag separately, the last change by any member wins.
 //! - Title, note and dismissal: the last write wins. A write has the time of the database's clock at which the database
 //!   stored it.
 //! - Threads: a thread has the prompts of all members. Only the computer on which a prompt was written changes its

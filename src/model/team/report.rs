@@ -27,7 +27,7 @@ pub const MAX_REPORT_PARTS: usize = 64;
 const MAX_PART_BYTES: usize = 256 << 10;
 /// The maximum size of a part with more than one row.
 const MAX_MULTI_ROW_PART_BYTES: usize = 128 << 10;
-/// The maximum size of the totals as JSON.
+/// The maximum size of a [`ReportSummary`] as JSON, in bytes.
 const MAX_SUMMARY_BYTES: usize = 4096;
 /// The maximum number of requests for one report. A larger number in a received report is reduced to it.
 const MAX_RESPONSES: u32 = 10_000;

@@ -78,7 +78,7 @@ impl ReaderEvent {
 pub(super) struct EventRates {
     /// The random stream of these events, which makes them independent of events of other kinds.
     pub(super) stream: u64,
-    /// The number of events per million human views on pages without a problem.
+    /// The number of events per million human views on pages without a problem, or whose problem is fixed.
     pub(super) normal_page_rate: u64,
     /// The number of events per million human views on pages with a problem.
     pub(super) problem_page_rate: u64,

@@ -1,4 +1,4 @@
-//! What readers wrote about pages, as a list and counted by page.
+//! The feedback of readers about pages (votes and comments), as a list and counted by page.
 
 use super::events::{EventRates, Mood, ReaderEvent, ReportInputs};
 use super::parameters::{FeedbackFilter, SimRange};
@@ -19,7 +19,7 @@ pub(super) struct FeedbackEntry {
     pub(super) source: &'static str,
     /// The status in the service's words.
     pub(super) status: &'static str,
-    /// The vote; `None` for a code example.
+    /// The vote; `None` for feedback about a code example.
     pub(super) is_helpful: Option<bool>,
 }
 
@@ -103,7 +103,8 @@ impl FeedbackEntry {
         format!("{:016x}{:08x}", mix(self.event.noise), mix(self.event.noise ^ 1) >> 32)
     }
 
-    /// Returns the position in the list: newer feedback comes first.
+    /// Returns the position in the list. The list is sorted by position in descending order, so newer feedback comes
+    /// first.
     pub(super) fn position(&self) -> [u64; 2] {
         [u64::try_from(self.event.at.timestamp()).unwrap_or(0), self.event.noise]
     }

@@ -1,6 +1,6 @@
 //! Parses the query parameters of reports as strictly as documented.
 
-use crate::api::wire::DetailBody;
+use crate::api::wire::ErrorDetailBody;
 use crate::model::analytics::AnalyticsKind;
 use crate::sim::rng::mix;
 use crate::sim::views::{Parameters, error_details, parse_number};
@@ -45,7 +45,7 @@ impl RowsQuery {
         kind: AnalyticsKind,
         parameters: &Parameters,
         should_claim_more_rows: bool,
-    ) -> Result<Self, Vec<DetailBody>> {
+    ) -> Result<Self, Vec<ErrorDetailBody>> {
         let has_cursor = !matches!(kind, AnalyticsKind::Visitors | AnalyticsKind::FeedbackByPage);
         let has_filter = matches!(kind, AnalyticsKind::Feedback | AnalyticsKind::FeedbackByPage);
         let filtered = |value: &Option<String>| value.clone().filter(|_| has_filter);

@@ -23,7 +23,7 @@ mod sealed {
     use super::{Counts, ReportInputs, SimAnalytics, SimRange};
 
     pub trait SealedRow: Sized {
-        /// Returns all rows of the range, and the totals of the site.
+        /// Returns all rows of the range, and the totals of the site. The totals are missing if the report has none.
         fn all(source: RowsSource<'_>) -> (Vec<Self>, Counts);
     }
 

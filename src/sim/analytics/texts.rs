@@ -162,7 +162,7 @@ pub(super) const CODE_EXAMPLES: [CodeExample; 9] = [
     },
 ];
 
-/// The addresses that readers leave for answers.
+/// The email addresses that readers leave with a comment.
 pub(super) const CONTACTS: [&str; 6] = [
     "priya.nair@example.com",
     "t.lindqvist@example.org",

@@ -13,7 +13,7 @@ const CHANGES_STREAM: u64 = 12 << 32;
 pub(super) const MAX_DIFF_FILES: usize = 300;
 /// The characters that are encoded in the path of a URL.
 const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
-/// The number of pages of the site whose files may change.
+/// The number of pages of the site from which the changed pages of a normal pull request are chosen.
 const CHANGEABLE_PAGES: u32 = 60;
 
 /// A changed file.
@@ -27,7 +27,7 @@ pub(in crate::sim) struct ChangedFile {
     deletions: u32,
 }
 
-/// Returns the changed files of a pull request. A large one has more files than a diff may have.
+/// Returns the changed files of a pull request. If `is_large` is true, they are more than [`MAX_DIFF_FILES`].
 pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<ChangedFile> {
     let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };

@@ -175,8 +175,8 @@ fn is_preview_query(query: &str) -> bool {
     query.contains("deployments(")
 }
 
-/// Returns the response to a request that GitHub refuses because of a fault, or because the limit of the token is
-/// reached.
+/// Returns the response if GitHub refuses the request because of a fault, or because the limit of the token is reached;
+/// otherwise `None`.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     let fault_reply = world.fault.and_then(fault_refusal);
     fault_reply.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| limit_exceeded_reply(&limit)))
@@ -208,7 +208,8 @@ fn fault_refusal(fault: HostFault) -> Option<Reply> {
 }
 
 impl HostWorld<'_> {
-    /// Responds to a GraphQL request. Accepts only the fragments and the mutations that docdeck sends.
+    /// Responds to a GraphQL request. Does not parse GraphQL: recognizes the queries and mutations of docdeck by parts
+    /// of their text.
     pub(in crate::sim) fn graphql_reply(&self, body: &[u8]) -> HostReply {
         let Ok(request) = serde_json::from_slice::<Value>(body) else {
             return (error_reply(StatusCode::BAD_REQUEST, "Problems parsing JSON"), None);

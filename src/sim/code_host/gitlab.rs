@@ -157,7 +157,7 @@ impl HostPullRequest {
         node
     }
 
-    /// Returns the notes, newest first. GitLab reports reviews as notes of the system.
+    /// Returns the notes, newest first. GitLab reports an approval as a note of the system.
     fn notes(&self) -> Vec<Value> {
         let mut entries: Vec<&HostReviewEntry> = self.entries.iter().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
@@ -190,7 +190,7 @@ fn file_json(file: &ChangedFile) -> Value {
             "too_large": false })
 }
 
-/// Returns the response if GitLab refuses every request; otherwise `None`.
+/// Returns the response if GitLab refuses the request because of a fault; otherwise `None`.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     let limited = |reset: TimeDelta, more: Option<(HeaderName, String)>| {
         let text = Reply { status: StatusCode::TOO_MANY_REQUESTS, body: "Retry later\n".into(), headers: Vec::new() };
@@ -274,7 +274,8 @@ impl HostWorld<'_> {
         Ok((reply, None))
     }
 
-    /// Returns the user's actions on the merge request, including the requested one.
+    /// Returns the user's actions on the merge request, including the requested one, or the error with which GitLab
+    /// refuses it.
     fn gitlab_actions_after(&self, found: &HostPullRequest, request: &GitLabRequest<'_>) -> Result<UserActions, Error> {
         let mut actions = self.actions_on(found);
         let check_sha = |fields: &serde_json::Map<String, Value>| {

@@ -42,14 +42,15 @@ impl HostOperation {
 /// A way in which the code hosts misbehave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostFault {
-    /// The token may read pull requests, but not their checks.
+    /// The token gives access to pull requests, but not to their checks, nor to their deployments on GitHub.
     ForbiddenChecks,
-    /// The limit is reached. GitHub reports it with status 200 and an error, GitLab without `Retry-After`.
+    /// The limit is reached. GitHub reports this in GraphQL responses with status 200 and an error; GitLab reports it
+    /// with status 429, but without `Retry-After`.
     LimitInBody,
     /// The limit is reached, reported with an error status and `Retry-After`.
     LimitInStatus,
     /// GitHub's secondary limit is reached, reported with status 403 and a text, although the headers report
-    /// remaining requests.
+    /// remaining requests. On GitLab, the same as [`Self::LimitInBody`].
     SecondaryLimit,
     /// The token has expired.
     ExpiredToken,

@@ -23,7 +23,7 @@ use crate::model::pull_request::HostKind;
 use axum::http::StatusCode;
 use serde_json::json;
 
-/// Returns the response if the host refuses every request; otherwise `None`.
+/// Returns the response if the host refuses the request because of a fault or a reached limit; otherwise `None`.
 pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
     match kind {
         HostKind::GitHub => github::refusal(world),

@@ -130,7 +130,7 @@ fn count_lists(part: &str) -> u64 {
     opened
 }
 
-/// Returns the number of entries that arguments like `first: 100` ask for.
+/// Returns the number of entries that arguments like `first: 100` ask for; `None` if there is no such argument.
 fn list_size(arguments: &str) -> Option<u64> {
     let (arguments, _) = arguments.split_once(')')?;
     let sizes = arguments.split(',').filter_map(|argument| argument.split_once(':'));

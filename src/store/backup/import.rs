@@ -1,4 +1,5 @@
-//! Imports jobs and drafts in one transaction: adds new jobs, and merges known jobs by the rules of the model.
+//! Imports jobs and drafts in one transaction. Adds new jobs. If a job is already stored, merges both by the rules in
+//! `model::backup::merge_rules`.
 
 use super::lines::{BackupReader, ImportError};
 use crate::model::Time;
@@ -18,9 +19,9 @@ use std::io::BufRead;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportCounts {
     pub jobs_added: u64,
-    /// Known jobs that got new data.
+    /// Jobs that were already stored and got new data.
     pub jobs_changed: u64,
-    /// Known jobs that got no new data.
+    /// Jobs that were already stored and got no new data.
     pub jobs_unchanged: u64,
     pub prompts_added: u64,
     /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
@@ -65,7 +66,7 @@ pub(super) fn import_jobs(
 
 /// A job that was in the store before the import, and that may be the same as an imported job.
 #[derive(Debug)]
-struct Candidate {
+struct MatchCandidate {
     key: JobKey,
     has_id: bool,
     /// Hash of the text of the job's first prompt. Of several jobs whose first prompts were written at the same moment,
@@ -78,7 +79,7 @@ struct Candidate {
 #[derive(Debug, Default)]
 struct KnownJobs {
     /// The jobs by their scope and the time at which their first prompt was written.
-    by_written_at: HashMap<(i64, i64), Vec<Candidate>>,
+    by_written_at: HashMap<(i64, i64), Vec<MatchCandidate>>,
     /// The keys of jobs that were already matched to a line of this backup, or added from it.
     imported_jobs: HashSet<JobKey>,
 }
@@ -94,7 +95,7 @@ impl KnownJobs {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let text = hash(row.get_ref(4)?.as_str().unwrap_or_default());
-            let candidate = Candidate { key: row.get(2)?, has_id: row.get(3)?, text_hash: text };
+            let candidate = MatchCandidate { key: row.get(2)?, has_id: row.get(3)?, text_hash: text };
             known.by_written_at.entry((row.get(0)?, row.get(1)?)).or_default().push(candidate);
         }
         Ok(known)
@@ -155,7 +156,7 @@ impl<'a> BackupImport<'a> {
         let is_only_candidate = candidates.len() == 1;
         // If the candidate and the imported job both have an id, they are different jobs: the caller has already
         // searched for a job with the imported id.
-        let is_possible_match = |known: &&Candidate| {
+        let is_possible_match = |known: &&MatchCandidate| {
             !(known.has_id && record.job.id.is_some()) && (known.text_hash == text || is_only_candidate)
         };
         let mut edited_candidate = None;

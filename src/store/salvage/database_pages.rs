@@ -96,7 +96,8 @@ impl RawPages {
         records
     }
 
-    /// Returns the rows of each page of this type that no tree contains, usually because the page above it is damaged.
+    /// Returns the rows of each page of this type that was not read yet. Usually such a page was not found because the
+    /// page above it in its tree is damaged. Leaves out pages without readable rows.
     pub(super) fn read_unreachable_pages(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.page_bytes;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.visited_pages.contains(number)).collect();

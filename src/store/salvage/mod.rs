@@ -19,8 +19,9 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_f
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Whether rows of this table are recovered. The sizes of job groups are not, because they are computed again.
-/// Unfinished loads of page views are not, because they can be started again.
+/// Whether rows of this table are recovered. Returns `false` for the sizes of job groups, which are computed again, for
+/// unfinished loads of page views, which can be started again, and for everything that is not in [`schema::tables`],
+/// such as indexes and the tables about the team.
 fn should_recover(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
@@ -153,7 +154,8 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Updates the columns of jobs that depend on their prompts.
+/// Updates the columns that depend on prompts, for each job that has an undelivered prompt or had one according to its
+/// row.
 fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<JobKey> = tx.query_all(
         "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')

@@ -21,7 +21,7 @@ const EVENT_KINDS: [&str; 4] = ["status", "pull request", "gone", "back"];
 /// damaged file.
 const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may not have received this prompt";
 /// The text that a prompt gets if its own text can't be read.
-const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
+const LOST_TEXT_PLACEHOLDER: &str = "(The text of this prompt was lost when the database was damaged.)";
 
 /// The tables whose first column is the row's key. SQLite stores the key separately; the column itself contains NULL.
 const TABLES_WITH_ROWID_KEY: [&str; 9] =
@@ -166,7 +166,7 @@ impl<'a> RowRepair<'a> {
             set_column("kind", "create".to_owned().into());
         }
         if !has_text {
-            set_column("text", LOST_TEXT.to_owned().into());
+            set_column("text", LOST_TEXT_PLACEHOLDER.to_owned().into());
         }
         let reason = match state.as_deref().filter(|word| PROMPT_STATES.contains(word)) {
             Some("queued") => {
@@ -185,7 +185,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Replaces lost rows to which other rows refer. If a lost row can't be replaced, deletes the rows that refer to
-    /// it.
+    /// it. Also deletes cached data with invalid JSON, and reports that lack some of their rows.
     pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
         tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
@@ -281,8 +281,8 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Restores scopes whose rows are lost, from the index of scopes. If exactly one scope is missing from the index,
-    /// and exactly one ledger belongs to no known scope, the scope gets the address and the project of this ledger.
-    /// Otherwise missing scopes get made-up names.
+    /// and all ledgers that belong to no known scope have the same address and owner, the scope gets this address, and
+    /// the owner as its project. Otherwise missing scopes get made-up names.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
         for entry in self.salvaged_tables.records_of(SCOPE_INDEX) {
@@ -322,7 +322,7 @@ impl<'a> RowRepair<'a> {
              SELECT key, 'create', iif(title = '', ?1, title), 'unconfirmed', ?2, created_at FROM job
              WHERE id IS NULL AND merged_into IS NULL AND dismissed = 0
                  AND NOT EXISTS (SELECT 1 FROM prompt WHERE prompt.job = key AND kind = 'create')",
-            [LOST_TEXT, UNCERTAIN_REASON],
+            [LOST_TEXT_PLACEHOLDER, UNCERTAIN_REASON],
         )?;
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)
@@ -330,7 +330,7 @@ impl<'a> RowRepair<'a> {
              WHERE id IS NOT NULL AND undelivered IN ('unconfirmed', 'sending')
                  AND NOT EXISTS (SELECT 1 FROM prompt
                                  WHERE prompt.job = key AND state NOT IN ('accepted', 'dismissed'))",
-            [LOST_TEXT, UNCERTAIN_REASON],
+            [LOST_TEXT_PLACEHOLDER, UNCERTAIN_REASON],
         )?;
         Ok(())
     }

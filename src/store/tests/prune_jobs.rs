@@ -26,7 +26,7 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
     assert_eq!((planned.counts.jobs, planned.counts.prompts, planned.counts.skipped), (1, 1, 0));
     assert_eq!(ids(&store).await, ["old", "new"], "only planned");
     let done = store.prune_jobs(prune_before(50)).await.expect("pruned");
-    assert_eq!((done.counts.jobs, done.counts.prompts, done.has_shrink_failed), (1, 1, false));
+    assert_eq!((done.counts.jobs, done.counts.prompts, done.shrinking_failed), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
     let left = store.with_connection(|db| {
         let count = |table: &str| -> i64 {

@@ -33,9 +33,9 @@ const MAX_PROFILE_CELLS: usize = 16;
 const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 /// Maximum width of the profile column in a narrow list.
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
-/// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS`] cells.
+/// The minimum width of a list whose profile column can have up to [`MAX_PROFILE_CELLS`] cells.
 const MIN_WIDE_LIST_WIDTH: usize = 100;
-/// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS_MEDIUM`] cells.
+/// The minimum width of a list whose profile column can have up to [`MAX_PROFILE_CELLS_MEDIUM`] cells.
 const MIN_MEDIUM_LIST_WIDTH: usize = 60;
 /// The width of the list's name in its upper rule, including the gap after the name.
 const LIST_NAME_CELLS: usize = 20;
@@ -73,7 +73,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &All
     }
 }
 
-/// Returns the text about jobs that are not listed because no profile has their project; empty if there are none.
+/// Returns the text about jobs that are not listed because no profile has their project. Empty if there are none, or if
+/// the text doesn't fit.
 fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
     let omitted = all_jobs.omitted_count();
     let forms = [
@@ -113,7 +114,8 @@ fn no_jobs_text(view: View<'_>, all_jobs: &AllJobs) -> Option<(String, ratatui::
     }
 }
 
-/// Returns the width of the profile column: the width of the longest profile name, up to a limit.
+/// Returns the width of the profile column, up to a limit: the width of the longest profile name or of the longest
+/// visible cell, which can contain several names.
 fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
@@ -130,7 +132,7 @@ fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: 
 }
 
 /// Returns the text that states when the selected job was last checked and, if it belongs to another profile, that it
-/// is not updated.
+/// is not updated. Empty if no job is selected.
 fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
     let View { app, now, .. } = view;
     let Some(job) = all_jobs.list.selected() else { return String::new() };

@@ -50,7 +50,8 @@ impl Component for AllJobsDialog {
         Flow::Handled
     }
 
-    /// Clears the marks. Without marks, clears the filter. Without marks and filter, closes the list.
+    /// Clears the marks; several marks only when the key is pressed again. Without marks, clears the filter. Without
+    /// marks and filter, closes the list.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.active_list().marked_count();
         if cx.app.warn_before_clearing_marks(marks, cx.now) {
@@ -98,7 +99,7 @@ impl Geometry {
         without_top_rows(self.content, self.list_heading_rows())
     }
 
-    /// Returns the number of rows of the list of the jobs of all profiles, at least one.
+    /// Returns how many rows of the screen the list of the jobs of all profiles has, at least one.
     pub fn all_jobs_rows(&self) -> usize {
         row_capacity(self.all_jobs_lines()).max(1)
     }
@@ -123,8 +124,9 @@ fn go_to_selected_job(cx: &mut Cx<'_>) -> Flow {
     Flow::Close
 }
 
-/// Opens the follow-up editor or the dialog for an undelivered prompt. If the job belongs to another profile, a notice
-/// explains how to switch to that profile first, because its API key and limits apply.
+/// Opens the follow-up editor or the dialog for an undelivered prompt. If jobs are marked, only shows a notice. If the
+/// job belongs to another profile, the notice explains how to switch to that profile first, because its API key and
+/// limits apply.
 fn handle_action_if_in_current_profile(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
     let Some((profile, _)) = app.selected_profile_and_job() else { return Flow::Handled };
@@ -160,7 +162,8 @@ impl App {
         self.all_jobs.as_mut().map_or(&mut self.jobs, |open| &mut open.list)
     }
 
-    /// Opens the list of the jobs of all profiles. Selects the job that is selected on the jobs screen.
+    /// Opens the list of the jobs of all profiles. Selects the job that is selected on the jobs screen. If there is
+    /// only one profile, shows a notice instead.
     pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.config.profiles.len() < 2 {
             let key = self.key_label(Context::Everywhere, Action::Profiles);
@@ -287,8 +290,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Updates a job in the open list, or adds the job to it. A job that is not in the list yet is assumed to belong to
-    /// the current profile.
+    /// Updates a job in the open list, or adds the job to it. Does nothing until the list is loaded. A job that is not
+    /// in the list yet is assumed to belong to the current profile.
     pub(super) fn upsert_in_all_jobs(&mut self, row: &Job) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs.as_mut().filter(|open| open.is_loaded()) {

@@ -129,7 +129,8 @@ pub(super) fn table_start() -> usize {
     MARK_CELLS
 }
 
-/// Draws the rule above a report: the tabs, the range and the filter, and the names of ranges that fit beside them.
+/// Draws the rule above a report: the tabs, the range, and the names of ranges that fit beside them. A filter takes the
+/// place of these names, and of the range if there is too little space for both.
 pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, tab: AnalyticsTab) {
     let View { app, theme, now, .. } = view;
     let is_filtered = app.is_filtering();
@@ -151,7 +152,8 @@ pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, 
     draw_rule(frame, view, row, title, range_names_line(view, names));
 }
 
-/// Draws the rule below a report: notes on how its rows are listed, and the position of the selected row.
+/// Draws the rule below a report: notes on how its rows are listed or, if the filter is invalid, what is wrong with it;
+/// and the position of the selected row.
 pub(super) fn draw_lower_rule<L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,

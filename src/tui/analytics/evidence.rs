@@ -56,7 +56,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Opens the editor for a new job about these pages or, if there are none, for a new job, and adds the evidence.
+    /// Opens the editor for a new job about these pages or, if there are none, for a new job, and adds the evidence. If
+    /// the user first has to choose a draft, a notice explains that the evidence was not added.
     pub(super) fn open_new_job_with_evidence(
         &mut self,
         pages: Vec<CleanText>,
@@ -90,7 +91,7 @@ impl App {
     }
 }
 
-/// Returns the pages of the rows, and what the rows say about them.
+/// Returns the pages of the first [`MAX_QUOTED_ROWS`] rows, and the text that quotes these rows.
 fn pages_and_evidence<R: ReportRow>(rows: &[&R], range: Option<DateRange>) -> (Vec<CleanText>, String) {
     let mut pages: Vec<CleanText> = Vec::new();
     for page in rows.iter().take(MAX_QUOTED_ROWS).filter_map(|row| row.page()) {
@@ -120,7 +121,8 @@ fn quote_rows<R: ReportRow>(rows: &[&R], kind: &str, range: &str) -> String {
     lines.join("\n")
 }
 
-/// Quotes a text, each line with `>` before it, so that no part of it looks like a part of the prompt.
+/// Quotes the first [`MAX_QUOTED_CHARS`] characters of a text. Each line begins with `>`, so that no part of the text
+/// looks like a part of the prompt.
 pub(in crate::tui) fn quote(text: &str) -> impl Iterator<Item = String> {
     let is_cut = text.chars().count() > MAX_QUOTED_CHARS;
     let cut: String = text.chars().take(MAX_QUOTED_CHARS).chain(is_cut.then_some('…')).collect();

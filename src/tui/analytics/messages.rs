@@ -21,7 +21,7 @@ pub enum AnalyticsMsg {
     Questions(RowsMsg<Question>),
     /// The cached page views of a range, if there are any.
     CachedViews(Option<Arc<Report>>),
-    /// A load of page views ended. The tab with the pages that need work has started it.
+    /// A load of page views that the Needs work tab started has ended.
     ViewsLoaded {
         range: DateRange,
         outcome: LoadOutcome,

@@ -96,7 +96,7 @@ impl NeedsWorkTab {
         is_used
     }
 
-    /// Returns the effect that loads the page views, from their start or continuing a partial load.
+    /// Returns the effect that loads the page views with one request, from their start or continuing a partial load.
     pub(super) fn load_views(&mut self, from_start: bool) -> Option<Effect> {
         let plan = LoadPlan { range: self.range?, from_start, max_requests: 1, stop_at_percent: None };
         self.views.start();

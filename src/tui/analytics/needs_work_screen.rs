@@ -57,7 +57,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Asks whether to load the missing reports or, if `reloads_all` is set, all reports again.
+    /// Asks whether to load the missing reports or, if `reloads_all` is set, all reports again. If none is missing or
+    /// no requests are left, shows a notice instead.
     fn ask_to_load_signals(&mut self, reloads_all: bool, now: Time) {
         let missing = self.analytics.loaded_reports().missing();
         if !reloads_all && missing.is_empty() {

@@ -17,7 +17,7 @@ pub enum Grouping {
 }
 
 impl Grouping {
-    /// Returns the group of a question; empty if the service doesn't name any.
+    /// Returns the group of a question; empty if the service doesn't name one.
     fn group_of(self, question: &Question) -> CleanText {
         match self {
             Self::Page => question.subject_page().map(|path| CleanText::line(&path)).unwrap_or_default(),
@@ -43,7 +43,8 @@ pub struct QuestionGroup {
     pub answered: u64,
     pub unanswered: u64,
     pub last_asked_at: Option<Time>,
-    /// How the number of questions changed; unknown unless both compared reports are complete.
+    /// How the number of questions changed: `None` if nothing is compared, unknown unless both compared reports are
+    /// complete.
     pub change: Option<ViewsChange>,
 }
 
@@ -104,7 +105,8 @@ impl QuestionGroups {
         self.grouping = None;
     }
 
-    /// Counts the questions of the report and of the compared reports again.
+    /// Counts the questions of the report and of the compared reports again. Does nothing while the questions are
+    /// listed one by one.
     pub(super) fn update_groups(&mut self, questions: &[Question], compared: Option<ComparedQuestions<'_>>) {
         let Some(grouping) = self.grouping else { return };
         let selected = self.selected().map(|group| group.name.to_string());

@@ -1,8 +1,8 @@
 //! The component of the questions tab while the questions are counted by page or by category.
 //!
 //! ```text
-//!    page                        questions    change  unanswered  share  0 ──── 100%  last
-//! ▌  /guides/preview-deployments        20     ▲ 25%           9    45%  █████▍         2h
+//!    page                        questions    change  unanswered  share  0 ──── 100%  last asked
+//! ▌  /guides/preview-deployments        20     ▲ 25%           9    45%  █████▍               2h
 //! ```
 
 use super::columns::MAX_TEXT_CELLS;

@@ -141,8 +141,8 @@ impl<R: HasFields> RowList<R> {
     }
 }
 
-/// Whether the arrow of an order points up. For times it is reversed, because they are shown as ages: an ascending
-/// order of times is a descending order of ages.
+/// Whether the arrow of an order points up. For the field `time` the arrow is reversed, because its column shows ages:
+/// an ascending order of times is a descending order of ages.
 pub(super) fn sort_arrow_points_up(field: &str, is_ascending: bool) -> bool {
     is_ascending != (field == "time")
 }
@@ -177,7 +177,7 @@ pub trait ListTab {
         self.all_rows().get(*self.list().shown_indices.get(self.list().state.selected())?)
     }
 
-    /// Selects the row that is this many rows below the selected one.
+    /// Selects the row that is this many rows below the selected one, or above it if `by` is negative.
     fn select_relative(&mut self, by: isize) {
         let state = &mut self.list_mut().state;
         state.select(state.selected().saturating_add_signed(by));
@@ -220,8 +220,8 @@ pub trait ListTab {
         }
     }
 
-    /// Sorts by a field: texts in alphabetical order, other values from the highest. Reverses the order if the rows are
-    /// already sorted by this field.
+    /// Sorts by a field and selects the first row: texts in alphabetical order, other values from the highest. Reverses
+    /// the order if the rows are already sorted by this field.
     fn sort_by(&mut self, name: &str) {
         let fields = Self::Row::FIELDS;
         let Some((at, field)) = fields.iter().enumerate().find(|(_, field)| field.name == name) else { return };

@@ -76,8 +76,8 @@ impl<R: FieldedRow> KeyedReport<R> {
         self.report.is_complete()
     }
 
-    /// Returns the compared number of the row with this key, which is 0 if a complete report doesn't have the row.
-    /// Returns `None` if the number is unknown.
+    /// Returns the count to compare (see [`FieldedRow::compared_count`]) of the row with this key: 0 if a complete
+    /// report doesn't have the row, and `None` if the count is unknown.
     fn number(&self, key: &CleanText) -> Option<ViewCount> {
         match self.positions.get(key).and_then(|at| self.report.rows.get(*at)) {
             Some(row) => row.compared_count().and_then(Count::value),
@@ -124,14 +124,14 @@ impl<R: FieldedRow> RowsTab<R> {
         Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, RowsLoadPlan { range, max_requests, from_start })))
     }
 
-    /// Returns the effect that stops the running load; `None` if no load is running.
+    /// Returns the effect that stops the running load; `None` if no load is running or it has made no progress yet.
     pub(in crate::tui) fn stop(&self) -> Option<Effect> {
         let range = self.range.filter(|_| self.report.is_loading() && self.progress.is_some())?;
         Some(Effect::Analytics(AnalyticsEffect::Stop(R::KIND, range)))
     }
 
-    /// Applies a message. Returns the effect that follows: a report that is not cached or not fresh is requested, with
-    /// a single request.
+    /// Applies a message. If it shows that the report of the range on screen is not cached or not fresh, returns the
+    /// effect that requests this report with a single request.
     pub(in crate::tui) fn receive(&mut self, msg: RowsMsg<R>, now: Time) -> Option<Effect> {
         match msg {
             RowsMsg::Cached { range, report, is_fresh } if self.range == Some(range) => {
@@ -200,7 +200,7 @@ impl<R: FieldedRow> RowsTab<R> {
         comparison.map_or(&[], |comparison| &comparison.unconfirmed_ranges)
     }
 
-    /// Returns the compared ranges of which only some rows are loaded.
+    /// Returns the compared ranges of which only some rows are loaded; none until both reports are loaded.
     pub(in crate::tui) fn partial_compared_ranges(&self) -> Vec<DateRange> {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.is_loaded());
         let reports =

@@ -1,7 +1,7 @@
 //! The tabs of the analytics screen, and their names at the start of its upper rule.
 //!
 //! ```text
-//! ─ Pages  Searches  Feedback  Questions  Needs work  16–22 Nov UTC, today so far ──────── ‹ 7d › ─
+//! ─ Pages  Searches  Feedback  Questions  Needs work  16–22 Nov UTC incl. today ────────── ‹ 7d › ─
 //! ```
 
 use crate::model::analytics::AnalyticsKind;

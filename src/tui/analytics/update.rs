@@ -32,7 +32,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Shows a tab of which something is cached for a range: the current one if possible.
+    /// Shows a tab that can show something of a cached range: the current tab if it can, otherwise the first that can.
     pub(in crate::tui) fn show_cached_tab(&mut self, cached: &CachedRange) {
         let current = self.analytics.tab;
         let mut tabs = std::iter::once(current).chain(AnalyticsTab::ALL);
@@ -243,7 +243,8 @@ impl App {
         }
     }
 
-    /// Asks whether to load all rows of a report.
+    /// Asks whether to load all rows of a report. If they are loaded, asks about the missing rows of the compared
+    /// ranges, or reports that nothing is missing.
     pub(super) fn ask_to_load_rows<R: ReportRow>(&mut self, now: Time) {
         let left = self.view_requests_left();
         if left == 0 {
@@ -314,7 +315,8 @@ impl App {
         });
     }
 
-    /// Requests a conversation with the assistant, unless it is loaded or being loaded.
+    /// Requests a conversation with the assistant, unless it is loaded or being loaded. Shows a warning if no requests
+    /// are left.
     pub(super) fn load_conversation(&mut self, id: &CleanText, now: Time, effects: &mut Vec<Effect>) {
         if self.view_requests_left() == 0 {
             return self.notify_no_requests_left(now);

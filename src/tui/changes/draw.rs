@@ -30,7 +30,7 @@ const MIN_COLUMNS_WITH_TOTALS: u16 = 60;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let (app, theme) = (view.app, view.theme);
     let texts = DialogFrame {
-        upper_right: Line::styled(totals(view, open), theme.muted),
+        upper_right: Line::styled(totals_text(view, open), theme.muted),
         lower_left: Line::styled(state_note(view, open), theme.muted),
         ..DialogFrame::with_tabs(view, JobTab::Changes, title(app, open.job))
     };
@@ -49,7 +49,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     draw_search(frame, view, open, inner);
 }
 
-fn totals(view: View<'_>, open: &Changes) -> String {
+fn totals_text(view: View<'_>, open: &Changes) -> String {
     let Some(loaded) = open.load.shown().filter(|_| view.app.size.0 >= MIN_COLUMNS_WITH_TOTALS) else {
         return String::new();
     };
@@ -59,7 +59,8 @@ fn totals(view: View<'_>, open: &Changes) -> String {
     format!("{files}  +{} −{}  head {head}", format_count(additions), format_count(deletions))
 }
 
-/// Returns a note if the changes are loading, incomplete or not those of the current head commit.
+/// Returns a note if the shown changes are being loaded again, could not be updated, are incomplete or belong to an
+/// older head commit. Otherwise empty.
 fn state_note(view: View<'_>, open: &Changes) -> String {
     let Some(loaded) = open.load.shown().map(|loaded| &loaded.value) else { return String::new() };
     let state = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref());
@@ -126,7 +127,7 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
                 .into_iter()
                 .collect()
         }
-        Some(DiffRow::Remark(file)) => vec![Line::styled(rows::remark(diff, file), theme.muted)],
+        Some(DiffRow::Remark(file)) => vec![Line::styled(rows::no_lines_reason(diff, file), theme.muted)],
         Some(DiffRow::Hunk(file, hunk)) => {
             let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
             let text = hunk.map(|hunk| {
@@ -231,7 +232,7 @@ fn split_at_modifiers(whole: Range<usize>, ranges: &[(Range<usize>, Modifier)]) 
     ends.iter().zip(ends.iter().skip(1)).map(|(start, end)| (*start..*end, modifiers(*start))).collect()
 }
 
-/// Draws the search input over the last line.
+/// While the search text is being typed, draws its input over the last line.
 fn draw_search(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, inner: Rect) {
     let Some(search) = open.search.as_ref().filter(|_| open.is_typing && inner.height > 1) else { return };
     let row = Rect { y: inner.bottom() - 1, height: 1, ..inner };

@@ -53,7 +53,7 @@ pub struct Changes {
     is_typing: bool,
     /// The changed words of the lines that were visible, by the index of the line.
     highlights: HashMap<usize, Vec<Range<usize>>>,
-    /// The screen lines of the long lines that were visible, by the index of the line and the width.
+    /// The screen lines into which the visible lines were wrapped, by the index of the line and the width.
     wrapped_lines: HashMap<(usize, usize), Vec<String>>,
     /// The file to select when the changes are read.
     wanted_file: Option<CleanText>,
@@ -98,9 +98,9 @@ impl Changes {
         self.load.shown().map(|loaded| &loaded.value.diff)
     }
 
-    /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays
-    /// selected.
-    fn list_rows(&mut self) {
+    /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected row stays selected
+    /// or, if it is no longer listed, an earlier row is selected. Removes the mark.
+    fn rebuild_rows(&mut self) {
         let before = self.rows.get(self.selected_row);
         let rows = self.diff().map(|diff| DiffRows::new(diff, self.ignores_whitespace)).unwrap_or_default();
         self.rows = rows;
@@ -162,14 +162,15 @@ impl Changes {
         }
     }
 
-    /// Returns the address that the page of the selected file has in the preview.
+    /// Returns the address that the page of the selected file has in the preview. `None` if there is no preview, or if
+    /// the file is not a page.
     fn selected_page(&self) -> Option<CleanText> {
         let loaded = &self.load.shown()?.value;
         let file = loaded.diff.files.get(self.rows.file_of(self.selected_row))?;
         page_in_preview(loaded.site.preview.as_ref()?, file.path.as_str())
     }
 
-    /// Opens a follow-up that quotes the marked lines.
+    /// Opens a follow-up that quotes the marked lines or, if none are marked, the selected line.
     fn follow_up(&mut self, cx: &mut Cx<'_>) {
         let quoted = self.diff().and_then(|diff| quote::quote(diff, &self.rows, self.marked_rows()));
         cx.app.open_follow_up(cx.now);
@@ -286,7 +287,7 @@ impl Component for Changes {
             }
             Action::Whitespace => {
                 self.ignores_whitespace = !self.ignores_whitespace;
-                self.list_rows();
+                self.rebuild_rows();
             }
             Action::FollowUp => self.follow_up(cx),
             Action::NextPane => return show_tab(JobTab::Thread, cx),
@@ -312,7 +313,8 @@ impl Component for Changes {
         Flow::Handled
     }
 
-    /// Ends the search or removes the mark, whichever applies first. Otherwise goes back to where the tabs were opened.
+    /// If the search text is being typed, ends the search. Otherwise removes the mark, or ends the search if there is
+    /// no mark. With neither, goes back to where the tabs were opened.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if std::mem::take(&mut self.is_typing) {
             self.search = None;
@@ -381,7 +383,7 @@ impl Component for Changes {
                 self.load.finish(result.map(|value| Timed { as_of: value.as_of, value }), cx.now);
                 self.highlights.clear();
                 self.wrapped_lines.clear();
-                self.list_rows();
+                self.rebuild_rows();
                 self.select_wanted_file();
                 Ok(Flow::Handled)
             }

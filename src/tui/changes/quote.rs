@@ -1,15 +1,15 @@
-//! Inserts the marked lines of a diff into a follow-up, as a quotation.
+//! Quotes the marked lines of a diff, for a follow-up.
 
 use super::rows::{self, DiffRow, DiffRows};
 use crate::model::diff::{Diff, LineKind};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-/// The maximum number of quoted lines.
+/// The maximum number of lines in one quotation, over all files.
 const MAX_QUOTED_LINES: usize = 200;
 
-/// Returns the quotation of these rows: for each file its path with the line numbers, then the lines. `None` if they
-/// contain neither lines nor files.
+/// Returns a quotation of the marked rows: for each file its path with the line numbers, then the lines. `None` if only
+/// blank rows are marked.
 pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>) -> Option<String> {
     let mut text = String::new();
     let (first, last) = (rows.file_of(*marked.start()), rows.file_of(*marked.end()));
@@ -28,7 +28,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
         let separator = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, line_numbers_text(diff, &lines));
         let kind = |line: &usize| diff.lines().get(*line).map_or(LineKind::Context, |line| line.kind);
-        // Signs distinguish the lines of the old version from those of the new one.
+        // If there are lines of both the old and the new version, signs distinguish them.
         let is_removed = |line: &usize| kind(line) == LineKind::Removed;
         let has_signs = lines.iter().any(is_removed) && !lines.iter().all(is_removed);
         for line in lines.iter().take(left) {
@@ -50,7 +50,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
 }
 
 /// Returns the line numbers in the new version: `:42` or `:42-45`. If all lines are removed lines, returns their
-/// numbers in the old version.
+/// numbers in the old version: `:42 (removed)`. Empty if there are no lines.
 fn line_numbers_text(diff: &Diff, lines: &[usize]) -> String {
     let lines: Vec<_> = lines.iter().filter_map(|line| diff.lines().get(*line)).collect();
     let kept: Vec<u32> =

@@ -22,7 +22,7 @@ pub(super) enum DiffRow {
     File(usize),
     /// The reason why a file has no lines, by the index of the file.
     Remark(usize),
-    /// The first line of a hunk, by the indexes of the file and the hunk.
+    /// The heading of a hunk, by the indexes of the file and the hunk.
     Hunk(usize, usize),
     /// A line of the diff, by its index. A changed line is shown as context if only its whitespace has changed and
     /// whitespace is ignored.
@@ -101,7 +101,7 @@ impl DiffRows {
         exact.or_else(before).unwrap_or(0)
     }
 
-    /// Returns the text of a row, for searching.
+    /// Returns the text of a row, for searching: the path of a file, or the text of a line. Empty for other rows.
     pub(super) fn text<'a>(&self, row: usize, diff: &'a Diff) -> &'a str {
         match self.get(row) {
             Some(DiffRow::File(file)) => diff.files.get(file).map_or("", |file| file.path.as_str()),
@@ -130,7 +130,7 @@ pub(super) fn text_columns(g: Geometry) -> usize {
     g.dialog_columns().saturating_sub(GUTTER_WIDTH).max(1)
 }
 
-/// Returns the text of a line of the diff, without control characters.
+/// Returns the text of a line of the diff without control characters, cut at [`MAX_SHOWN_LINE_CHARS`].
 pub(super) fn line_text(diff: &Diff, line: usize) -> String {
     let raw = diff.lines().get(line).map_or("", |line| diff.line_text(line)).trim_end_matches('\r');
     let cut = raw.char_indices().nth(MAX_SHOWN_LINE_CHARS).and_then(|(end, _)| raw.get(..end));
@@ -151,7 +151,7 @@ pub(super) fn wrap_line(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Returns why a file has no lines.
-pub(super) fn remark(diff: &Diff, file: usize) -> &'static str {
+pub(super) fn no_lines_reason(diff: &Diff, file: usize) -> &'static str {
     match diff.files.get(file) {
         Some(file) if file.content == FileContent::Binary => "binary file",
         Some(file) if file.content == FileContent::Missing => "too large: the code host doesn't report the lines",

@@ -118,7 +118,7 @@ fn ignored_whitespace_hides_lines_and_keeps_the_selection() {
     press_keys(&mut app, "w");
     let remark = changes(&app).rows.get(1);
     assert_eq!(remark, Some(DiffRow::Remark(0)));
-    assert_eq!(rows::remark(changes(&app).diff().expect("a diff"), 0), "only whitespace has changed");
+    assert_eq!(rows::no_lines_reason(changes(&app).diff().expect("a diff"), 0), "only whitespace has changed");
 }
 
 #[test]

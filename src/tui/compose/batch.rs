@@ -123,7 +123,8 @@ impl Batch {
         true
     }
 
-    /// Goes from the text to the review, or queues the prompts that the user has reviewed.
+    /// Goes from the text to the review, or queues the prompts that the user has reviewed. If that is not possible,
+    /// shows the reason.
     fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
         match &self.step {
             BatchStep::Writing => match parse_prompts(None, &self.input.text()) {
@@ -207,13 +208,14 @@ impl App {
         schedule_text(jobs, ahead, self.budget(Quota::Create), now, self.config.offset)
     }
 
-    /// Whether the hourly limit lets this many new jobs start now.
+    /// Whether the hourly limit lets this many new jobs start now. Returns false if the number of requests left is
+    /// unknown.
     fn can_start_at_once(&self, jobs: usize) -> bool {
         let left = usize::try_from(self.budget(Quota::Create).requests_left()).unwrap_or(usize::MAX);
         self.is_budget_known(Quota::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
     }
 
-    pub(in crate::tui) fn apply_queued_batch(
+    pub(in crate::tui) fn apply_batch_result(
         &mut self,
         result: Result<Vec<Job>, SubmitError>,
         now: Time,

@@ -1,5 +1,5 @@
 //! A follow-up to several jobs: the same text is saved as one prompt per job. A notice shows the result once all
-//! prompts have been saved.
+//! prompts have been saved. If some could not be saved, the text becomes a draft again.
 
 use super::editor::Editor;
 use crate::model::job::{Job, JobKey};

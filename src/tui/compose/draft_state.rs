@@ -65,7 +65,7 @@ impl DraftState {
         }
     }
 
-    /// Applies the result of saving.
+    /// Applies the result of saving. If the text has changed again meanwhile, it stays unsaved.
     pub fn apply_saved(&mut self, result: Result<Time, Failure>) {
         match result {
             Ok(at) if *self == Self::Saving => *self = Self::Saved(at),

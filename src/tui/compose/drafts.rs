@@ -1,4 +1,4 @@
-//! The list of drafts, and opening and restoring them.
+//! The list of drafts, and how drafts are opened and restored.
 
 use super::about_pages::{short_list, title_of_job_about};
 use super::batch::Batch;
@@ -100,8 +100,8 @@ impl App {
         self.refresh_draft_list();
     }
 
-    /// Turns a text that could not be saved as a prompt into a draft again, and shows the reason `why`. Opens the
-    /// draft's editor unless another dialog was opened meanwhile.
+    /// Turns a text that could not be saved as a prompt into a draft again, and shows the reason `why`. If the draft's
+    /// editor is open, the text goes into it. Otherwise opens the editor, unless another dialog was opened meanwhile.
     pub(in crate::tui) fn restore_draft(
         &mut self,
         draft_target: DraftTarget,

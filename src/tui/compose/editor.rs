@@ -28,8 +28,7 @@ pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
 const TEMPLATE_LABEL: &str = "template ";
 /// The minimum height of an editor in the lower half of the screen, including its borders.
 const MIN_ROWS_BELOW_THREAD: u16 = 5;
-/// The minimum number of rows of an editor below a thread at which a blank row separates the text from what is below
-/// it.
+/// The minimum number of rows inside the borders of an editor in the lower half, at which a blank row follows the text.
 const MIN_ROWS_WITH_GAP: u16 = 8;
 
 #[derive(Debug)]
@@ -73,7 +72,7 @@ impl Editor {
     /// Replaces the content with a draft about `other_pages` that another docdeck process on this computer has saved.
     /// If `is_text_combined` is set, `text` combines that draft with the text of this editor. Returns the notice to
     /// show.
-    pub(in crate::tui) fn load_other_draft(
+    pub(in crate::tui) fn load_draft_of_other_instance(
         &mut self,
         text: &str,
         other_pages: &[CleanText],
@@ -139,9 +138,9 @@ impl Editor {
             || (!self.prefilled_text.is_empty() && self.input.text().trim_end() == self.prefilled_text.trim_end())
     }
 
-    /// Inserts a template on lines of its own and selects its first blank. If the user has not typed the editor's text
-    /// (for example, if it is another template), the template replaces it, and is saved as a draft only once the user
-    /// changes it. Does nothing while the text is open in an external editor.
+    /// Inserts a template on lines of its own and selects its first blank. If the user has typed nothing (the text is
+    /// blank or another template, for example), the template replaces the text. The draft is then saved only after the
+    /// user has changed the template. Does nothing while the text is open in an external editor.
     pub fn insert_template(&mut self, name: &CleanText, text: &str, now: Time) {
         if self.is_in_external_editor {
             return;
@@ -307,7 +306,7 @@ impl Editor {
         }
         let text = if other.contains(draft) { other } else { join_drafts(other, draft) };
         let message = if self.draft_target == DraftTarget::AboutPages {
-            let message = self.load_other_draft(&text, pages, !is_draft_blank);
+            let message = self.load_draft_of_other_instance(&text, pages, !is_draft_blank);
             cx.app.draft_pages.clone_from(&self.pages);
             // An open picker is closed, because its templates are filled in for the editor's previous pages.
             cx.app.close_all::<Picker>(|_| true);
@@ -385,7 +384,7 @@ impl App {
 }
 
 impl App {
-    /// Whether a dialog, and not the jobs screen, is behind the editor.
+    /// Whether another dialog is behind the editor, rather than the screen.
     pub(in crate::tui) fn has_dialog_under_editor(&self) -> bool {
         let under = self.dialogs.iter().take_while(|dialog| !dialog.is::<Editor>());
         under.into_iter().any(|dialog| dialog.is_modal())
@@ -426,8 +425,8 @@ impl Component for Editor {
         Flow::Handled
     }
 
-    /// Saves the text as a draft and closes the editor. While an external editor is open, this editor stays open to
-    /// receive the text.
+    /// Saves the text as a draft, or deletes the draft if the user has typed nothing, and closes the editor. While an
+    /// external editor is open, this editor stays open to receive the text.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if self.is_in_external_editor {
             return Flow::Handled;
@@ -464,7 +463,8 @@ impl Component for Editor {
         self.input.reset_scroll();
     }
 
-    /// Shows the start of the text again after the height has changed. A selected blank stays selected.
+    /// After the height has changed, resets the scroll position, so that as much of the text as possible is visible.
+    /// Does nothing while text is selected, such as a template blank, because resetting would clear the selection.
     fn refresh(&mut self, app: &App) {
         let height = self.area(app).height;
         if std::mem::replace(&mut self.height, height) != height && !self.input.has_selection() {

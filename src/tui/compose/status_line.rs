@@ -38,8 +38,8 @@ impl EditorStatus {
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
     }
 
-    /// Returns the line in the longest form that fits. The labels are left out first, then the content, then the
-    /// profile.
+    /// Returns the line in the longest form that fits; blank if none does. The left part loses its labels first, then
+    /// the content, then the profile. Step by step, the cost at the right becomes shorter, too.
     pub(super) fn line<'a>(&self, view: View<'_>, width: usize) -> Line<'a> {
         let View { app, theme, now, .. } = view;
         // Each part is a label, a value and a remark.

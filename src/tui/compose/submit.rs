@@ -1,5 +1,4 @@
-//! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, and reports what happens to
-//! the prompt.
+//! Writing and sending prompts: opens the editor, retries failed jobs, and reports what happens to a prompt.
 
 use super::editor::Editor;
 use super::messages::PromptsMsg;
@@ -28,7 +27,7 @@ impl App {
             PromptsMsg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
             PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
             PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
-            PromptsMsg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
+            PromptsMsg::BatchAdded(result) => self.apply_batch_result(result, now, effects),
             // The dialog that waited for this message was closed.
             PromptsMsg::HistoryLoaded(_)
             | PromptsMsg::TemplatesLoaded(_)
@@ -93,8 +92,8 @@ impl App {
         }
     }
 
-    /// Selects the job to which the retried prompt belongs, and marks the failed job as done. On failure, only shows a
-    /// notice.
+    /// Selects the job to which the retried prompt belongs. If that is a new job, marks the failed job as done. On
+    /// failure, only shows a notice.
     fn apply_retry_result(&mut self, job: JobKey, result: Result<Job, Failure>, now: Time, effects: &mut Vec<Effect>) {
         (self.is_dirty, self.retried_job) = (true, None);
         match result {
@@ -118,7 +117,8 @@ impl App {
         self.notify(Severity::Warning, text, now);
     }
 
-    /// Shows the job of a saved prompt, or restores the draft of a prompt that could not be saved.
+    /// Updates the job of a saved prompt in the list, and selects the job if it is new. If the prompt could not be
+    /// saved, restores its draft.
     pub(in crate::tui) fn apply_submit_result(
         &mut self,
         draft_target: DraftTarget,
@@ -157,7 +157,8 @@ impl App {
         (!is_first).then(|| "Saved. It will be sent after the earlier prompt.".to_owned())
     }
 
-    /// Shows a notice about a change of a prompt's delivery.
+    /// Shows a notice about a change of a prompt's delivery, if the user has to know about it. Deletes the draft of an
+    /// accepted prompt.
     pub(in crate::tui) fn report_delivery(
         &mut self,
         prompt: PromptId,

@@ -1,5 +1,5 @@
 //! Draws bars. `█` stands for human views and `▒` for AI views, stacked or alone, so that they differ even without
-//! colour. A bar of the total that is not stacked consists of `■`. The last cell of a part is filled in eighths if the
+//! colour. A bar of the total that is not stacked consists of `■`. The other bars can end in eighths of a cell, if the
 //! terminal can draw them.
 
 use super::theme::Theme;
@@ -72,7 +72,8 @@ pub(in crate::tui) fn bar_spans(
     solid_spans(sign, parts, parts_per_cell, [style, end]).into()
 }
 
-/// Returns a bar for a fraction (0 to 1), in at most `width` cells. A fraction above 0 is never invisible.
+/// Returns a bar for a fraction (0 to 1), in at most `width` cells. A fraction above 0 gets at least the shortest
+/// possible bar.
 pub(in crate::tui) fn fraction_bar(part: f64, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let per_cell = theme.parts_per_cell();
     solid_spans(HUMAN_SYMBOL, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
@@ -135,8 +136,8 @@ pub(in crate::tui) fn divided_bar(
 }
 
 /// Returns how many of the `parts` of a stacked bar show human views; the others show AI views. `parts` is the length
-/// of the whole bar, counted in parts of cells. It is rounded before it is divided, so it depends only on the total. If
-/// no cell can show both kinds of views, human views end at a whole cell.
+/// of the whole bar, counted in parts of cells. If one cell can't show both kinds of views, human views end at a whole
+/// cell.
 pub(in crate::tui) fn human_part_count(
     (human, ai): (ViewCount, ViewCount),
     parts: usize,
@@ -215,7 +216,8 @@ pub(in crate::tui) fn short_number(count: ViewCount) -> String {
     }
 }
 
-/// Formats a number of views in at most six cells, with one decimal: `9,999`, `13.4k`, `204k`, `1.2m`.
+/// Formats a number of views in at most six cells: `9,999`, `13.4k`, `204k`, `1.2m`. Thousands and millions below 100
+/// have one decimal.
 pub(in crate::tui) fn short_number_with_decimal(count: ViewCount) -> String {
     let n = count.rounded();
     match n {

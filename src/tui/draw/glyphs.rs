@@ -38,7 +38,7 @@ fn constant_cell(glyph: char) -> Option<&'static Cell> {
     if glyph < '\u{7f}' { ASCII.get(index(' ')?) } else { SHAPES.get(index('\u{2500}')?) }
 }
 
-/// Writes ASCII characters into adjacent cells, one into each. All of them must be printable.
+/// Writes ASCII characters into adjacent cells, one into each. The characters must be printable.
 pub(super) fn write_ascii(cells: &mut [Cell], text: &[u8], style: Style) {
     for (cell, byte) in cells.iter_mut().zip(text) {
         match ASCII.get(usize::from(byte.wrapping_sub(b' '))) {

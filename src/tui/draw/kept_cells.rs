@@ -46,13 +46,14 @@ type KeptPart = (Range<u16>, u64);
 #[derive(Debug, Default)]
 struct KeptRow {
     /// The part that the last frame drew or kept, until this frame has drawn the row.
-    before: Option<KeptPart>,
+    previous: Option<KeptPart>,
     /// The part that this frame has drawn or kept.
-    now: Option<KeptPart>,
+    current: Option<KeptPart>,
 }
 
 impl KeptCells {
-    /// Begins a frame. The buffer is blank, except for the cells that [`Self::blank_others`] has left.
+    /// Begins a frame. The buffer must be blank, except for the cells that [`Self::blank_others`] has left. If the
+    /// frame has to be drawn completely, these become blank, too.
     pub(super) fn begin_frame(&self, buffer: &mut Buffer, app: &App, theme: &Theme, now: Time) {
         let state = &mut *self.0.borrow_mut();
         let is_same = state.basis.as_ref().is_some_and(|basis| {
@@ -60,11 +61,11 @@ impl KeptCells {
         });
         state.is_covered = false;
         if is_same && (state.drawn_at..state.drawn_at + MAX_AGE).contains(&now) {
-            state.rows.iter_mut().for_each(|row| row.before = row.now.take());
+            state.rows.iter_mut().for_each(|row| row.previous = row.current.take());
             return;
         }
         for (y, row) in (0..).zip(state.rows.drain(..)) {
-            row.now.iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.current.iter().for_each(|(columns, _)| blank(buffer, y, columns));
         }
         state.rows.resize_with(usize::from(buffer.area.height), KeptRow::default);
         state.drawn_at = now;
@@ -72,17 +73,17 @@ impl KeptCells {
     }
 
     /// Keeps the cells of an area if the last frame drew them with the same `key`, and returns true. Otherwise makes
-    /// them blank and returns false, so that the caller draws them. `key` identifies what the area shows. That must
-    /// depend only on the key and the content of the app, not on the selection.
+    /// them blank and returns false, so that the caller draws them. `key` identifies what the area shows. What is drawn
+    /// must depend only on the key and the content of the app, not on the selection.
     pub(in crate::tui) fn try_keep(&self, buffer: &mut Buffer, area: Rect, key: u64) -> bool {
         let state = &mut *self.0.borrow_mut();
         let Some(rows) = state.rows.get_mut(usize::from(area.y)..usize::from(area.bottom())) else { return false };
         let wanted = Some((area.x..area.right(), key));
-        let is_kept = rows.iter().all(|row| row.before == wanted);
+        let is_kept = rows.iter().all(|row| row.previous == wanted);
         for (y, row) in (area.y..).zip(rows) {
-            let before = row.before.take().filter(|_| !is_kept);
-            before.iter().for_each(|(columns, _)| blank(buffer, y, columns));
-            row.now.clone_from(&wanted);
+            let previous = row.previous.take().filter(|_| !is_kept);
+            previous.iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.current.clone_from(&wanted);
         }
         is_kept
     }
@@ -90,8 +91,8 @@ impl KeptCells {
     /// Makes the cells that the last frame left in a row blank. The next frame doesn't keep the cells of this row.
     pub(in crate::tui) fn release(&self, buffer: &mut Buffer, y: u16) {
         if let Some(row) = self.0.borrow_mut().rows.get_mut(usize::from(y)) {
-            row.now = None;
-            row.before.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.current = None;
+            row.previous.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
         }
     }
 
@@ -105,8 +106,8 @@ impl KeptCells {
     pub(super) fn end_frame(&self, buffer: &mut Buffer) {
         let state = &mut *self.0.borrow_mut();
         for (y, row) in (0..).zip(&mut state.rows) {
-            row.before.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
-            row.now.take_if(|_| state.is_covered);
+            row.previous.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.current.take_if(|_| state.is_covered);
         }
     }
 
@@ -116,7 +117,7 @@ impl KeptCells {
         // A screen of size 0 is not drawn, so the last drawn frame may have had another size. Then nothing is kept.
         state.basis.take_if(|basis| basis.area != buffer.area);
         let width = usize::from(buffer.area.width).max(1);
-        let mut kept = state.rows.iter().map(|row| row.now.as_ref());
+        let mut kept = state.rows.iter().map(|row| row.current.as_ref());
         for row in buffer.content.chunks_mut(width) {
             let columns =
                 kept.next().flatten().map_or(0..0, |(columns, _)| usize::from(columns.start)..columns.end.into());

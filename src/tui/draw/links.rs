@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use unicode_width::UnicodeWidthStr;
 
-/// The maximum length of a link target in bytes. Terminals may not accept longer ones.
+/// The maximum length of a link target in bytes. Some terminals ignore links with longer targets.
 const MAX_TARGET_BYTES: usize = 2000;
 /// Marks the cells after the first cell of a link. The mark makes them differ from cells without a link, so that they
 /// are sent again when the link is removed. Otherwise the terminal would keep the link.
@@ -26,7 +26,8 @@ pub(in crate::tui) struct ScreenLink {
 }
 
 impl ScreenLink {
-    /// Creates a link for `text` at the left of an area of one line. Returns `None` if the target is not a web page.
+    /// Creates a link for `text` at the left of an area of one line. Returns `None` if the target is not the address of
+    /// a web page, or is too long.
     pub(in crate::tui) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
         let text = truncate(text, usize::from(area.width));
         let width = u16::try_from(text.width()).ok()?;

@@ -33,11 +33,11 @@ use ratatui::widgets::{Paragraph, Wrap};
 /// Draws the whole screen. Text that the user typed or pasted may contain control and format characters; they are
 /// removed from every frame when it is written to the terminal.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
-    draw_changes(frame, app, theme, now, &KeptCells::default());
+    draw_with_kept_cells(frame, app, theme, now, &KeptCells::default());
 }
 
 /// Like [`draw`], but doesn't draw the cells again that `kept_cells` still has from the last frame.
-pub fn draw_changes(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time, kept_cells: &KeptCells) {
+pub fn draw_with_kept_cells(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time, kept_cells: &KeptCells) {
     kept_cells.begin_frame(frame.buffer_mut(), app, theme, now);
     draw_all(frame, View { app, theme, now, kept_cells });
     kept_cells.end_frame(frame.buffer_mut());

@@ -20,7 +20,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 use std::borrow::Cow;
 
-/// Draws a rule with a text at its left and a text at its right. Without enough cells, the left text is cut.
+/// Draws a rule with a text at its left and a text at its right. If space is short, the left text is cut. The right
+/// text is shown in full or not at all.
 pub(in crate::tui) fn draw_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, left: Line<'_>, right: Line<'_>) {
     draw_pane_rule(frame, view, row, false, left, right);
 }

@@ -124,8 +124,8 @@ pub(super) fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     buffer.content.get_mut(begin..begin + usize::from(row.width))
 }
 
-/// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything other than printable
-/// ASCII characters; then the caller must draw the complete text in another way.
+/// Draws the part of an ASCII text that fits, and returns the number of cells. Returns `None` if that part contains
+/// anything other than printable ASCII characters; then the caller must draw the text in another way.
 fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: PreviousContent) -> Option<u16> {
     let is_invisible = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
     if is_invisible && content == PreviousContent::Blanks && BLANKS.get(..text.len()) == Some(text) {

@@ -34,7 +34,8 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
     is_possible.then(|| job_action_label(action, app))
 }
 
-/// Returns the label of an action on the selected job. It may depend on the state of the job.
+/// Returns the label of an action on jobs. If no job is marked, the label of some actions depends on the state of the
+/// selected job.
 pub(in crate::tui) fn job_action_label(action: Action, app: &App) -> FooterLabel {
     let list = app.active_list();
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };

@@ -48,14 +48,15 @@ pub enum ThreadLine {
     Entry { at: Time, kind: EntryKind, text: String },
     /// A further line of a prompt, or the reason for its delivery state.
     Continuation(String),
-    /// The delivery state of the prompt. A prompt that is `Accepted` doesn't have this line.
+    /// The delivery state of the prompt. Left out if the prompt is `Accepted`, or if a remark states what has happened
+    /// to it.
     Delivery(DeliveryKind),
     /// A further line of events, or a remark about the prompt above.
     Remark(String),
 }
 
-/// A line above the thread with one fact about the job. Its text is created when it is drawn, because it may depend on
-/// the current time.
+/// A line above the thread with facts about the job. Texts that depend on the current time are created only when the
+/// line is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     /// A line of the title.
@@ -67,7 +68,7 @@ pub enum Fact {
     /// A line of the sentence that says what to do next, in pieces, each with whether it is a key.
     NextStep(Vec<(String, bool)>),
     /// Short facts about the pull request or the source.
-    Row(Vec<FactName>),
+    ShortFacts(Vec<FactName>),
     Tags,
     /// A line of the note; true for the first line of the note.
     Note(String, bool),
@@ -104,7 +105,7 @@ pub(in crate::tui) fn facts(
     let state = title.into_iter().map(Fact::Title).chain(state);
     let short = FactName::rows(row, columns, shows_all);
     let has_blank = shows_all && !short.is_empty();
-    let short = has_blank.then_some(Fact::Blank).into_iter().chain(short.into_iter().map(Fact::Row));
+    let short = has_blank.then_some(Fact::Blank).into_iter().chain(short.into_iter().map(Fact::ShortFacts));
     let tags = (!row.local.tags.is_empty()).then_some(Fact::Tags);
     let note = row.local.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
@@ -239,7 +240,7 @@ impl Detail {
     /// Lays out the facts of a job and the timeline in a pane of this many rows.
     pub(in crate::tui) fn layout(&self, mut facts: Vec<Fact>, rows: usize) -> DetailLines {
         let can_scroll = |fact: &Fact| match fact {
-            Fact::Row(names) => !names.iter().any(|name| name.is_about_pull_request()),
+            Fact::ShortFacts(names) => !names.iter().any(|name| name.is_about_pull_request()),
             fact => matches!(fact, Fact::Note(..) | Fact::Pages(_)),
         };
         let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
@@ -275,7 +276,7 @@ impl Detail {
         thread.prompts.iter().find(|prompt| prompt.is_from_this_computer() && prompt.delivery.kind().needs_user())
     }
 
-    /// Returns the first prompt of the thread that another member wrote and that is not delivered yet.
+    /// Returns the first prompt of the thread that another member wrote and that is being sent or needs a decision.
     pub fn undelivered_of_others(&self) -> Option<&Prompt> {
         let is_open = |prompt: &&Prompt| {
             let kind = prompt.delivery.kind();
@@ -523,7 +524,7 @@ mod tests {
         detail.show(Some((JobKey(1), 0)));
         let mut thread = thread();
         detail.apply_thread(JobKey(1), Ok(thread.clone()), at(0));
-        let row = |name| Fact::Row(vec![name]);
+        let row = |name| Fact::ShortFacts(vec![name]);
         let layout = |detail: &Detail| detail.layout(vec![Fact::State, row(FactName::PullRequest)], 6);
         let lines = layout(&detail);
         assert_eq!(

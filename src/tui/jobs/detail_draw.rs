@@ -119,7 +119,8 @@ pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<Scree
     let target = job.remote.pr_link.as_ref()?;
     let size = (usize::from(text.width), usize::from(text.height));
     let facts = view.app.facts_about(job, size);
-    let is_link = |fact: &Fact| matches!(fact, Fact::Row(names) if names.first() == Some(&FactName::PullRequest));
+    let is_link =
+        |fact: &Fact| matches!(fact, Fact::ShortFacts(names) if names.first() == Some(&FactName::PullRequest));
     let row = u16::try_from(facts.iter().position(is_link)?).ok().filter(|row| *row < text.height)?;
     let rect = Rect { y: text.y + row, height: 1, ..text };
     ScreenLink::new(rect, &link_text(job, usize::from(rect.width)), target.as_str())
@@ -134,7 +135,7 @@ fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Lin
     match fact {
         Fact::Title(line) => _ = row.push(line.as_str(), theme.title),
         Fact::Blank => {}
-        Fact::Row(names) => {
+        Fact::ShortFacts(names) => {
             for (place, name) in names.iter().enumerate() {
                 row.push(if place > 0 { FACT_SEPARATOR } else { "" }, theme.muted);
                 for (text, role) in name.value(job, width) {
@@ -379,7 +380,8 @@ fn age_text(age: TimeDelta) -> String {
     }
 }
 
-/// Returns when the first queued prompt of a job is sent, in the longest form that fits.
+/// Returns a text that says when the first queued prompt of a job will be sent: the long form if it fits, otherwise a
+/// short one.
 fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     let View { app, now, .. } = view;
     let thread = app.detail.thread().shown();

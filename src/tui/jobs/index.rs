@@ -51,8 +51,8 @@ impl JobList {
         self.add_rows_passing_filter(entries, indexes);
     }
 
-    /// Adds the rows at `indexes` that pass the filter to `entries`, and makes the result the list. None of the
-    /// indexes may be in `entries` already.
+    /// Adds the rows at `indexes` that pass the filter to `entries`, and makes the result the list. The indexes must
+    /// not be in `entries` already.
     fn add_rows_passing_filter(&mut self, mut entries: Vec<(JobSortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = EntriesBySection::default();
         for index in indexes {
@@ -74,7 +74,7 @@ impl JobList {
         self.set_entries(entries);
     }
 
-    /// Replaces the list with these sorted entries.
+    /// Replaces the list with these sorted entries. If the selected job is not among them, selects the first one.
     fn set_entries(&mut self, entries: Vec<(JobSortKey, usize)>) {
         self.marks.recount(entries.iter().filter_map(|((section, ..), index)| {
             let row = self.rows.get(*index)?;

@@ -48,7 +48,8 @@ impl FactName {
     ];
 
     /// Returns the facts that are known about a job in rows of this width: first those about the pull request, then
-    /// those about the source. The id is left out of a narrow pane, because it is rarely needed there.
+    /// those about the source. Leaves out the id in a narrow pane, because it is rarely needed. If `shows_all` is
+    /// false, returns only the important facts.
     pub(super) fn rows(job: &Job, columns: usize, shows_all: bool) -> Vec<Vec<Self>> {
         let mut rows: Vec<Vec<Self>> = Vec::new();
         let mut used = 0;

@@ -10,8 +10,8 @@
 use crate::model::Time;
 use crate::model::job::{Job, JobGroup};
 use crate::model::job_state::{
-    JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, NOT_OPENED_SYMBOL, SELECTED_SYMBOL, fact_shown_as_state,
-    list_state_word, pull_request_cell,
+    JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, SELECTED_SYMBOL, UNSEEN_SYMBOL, fact_shown_as_state, list_state_word,
+    pull_request_cell,
 };
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
@@ -46,7 +46,8 @@ const PULL_REQUEST_CELLS_WITH_SYMBOL: usize = 8;
 const AGE_CELLS: usize = 4;
 /// Minimum width of the list at which it has columns for the state in words and for the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
-/// Minimum width of the list at which the titles leave space for the symbol after the number of a pull request.
+/// Minimum width of the list at which a symbol follows the number of a pull request. In a narrower list, the titles
+/// need the space.
 const MIN_WIDTH_WITH_SYMBOL: usize = 60;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
@@ -162,7 +163,10 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
                     (Context::Jobs, Action::Track, "tracks a job created elsewhere"),
                 ],
             ))
-            .chain([Line::default(), Line::styled("Mintlify can't list jobs, so docdeck tracks them.", theme.muted)])
+            .chain([
+                Line::default(),
+                Line::styled("Mintlify's API can't list jobs, so docdeck tracks them.", theme.muted),
+            ])
             .collect(),
     };
     let area = inset(inner);
@@ -305,15 +309,15 @@ pub(in crate::tui) fn job_line<'a>(
 }
 
 /// Returns the cell before the symbol of a job. It has the mark of a marked job. For any other job, a full dot means
-/// that the job needs the user and no heading shows this, and a small dot means that the job has finished and the user
-/// has not opened it since.
+/// that the job needs the user and no heading shows this, and a small dot on the jobs screen means that the job has
+/// finished and the user has not opened it since.
 fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: bool) -> TableCell<'a> {
     let theme = view.theme;
     let ended_unseen = job.remote.is_finished() && job.is_unseen() && !job.local.dismissed;
     match job.group() == JobGroup::NeedsYou {
         _ if list.is_marked(job.key) => TableCell::new(MARKED_SYMBOL, theme.mark),
         true if list.is_flat() => TableCell::new(NEEDS_YOU_SYMBOL, theme.warning),
-        false if ended_unseen && is_of_this_profile => TableCell::new(NOT_OPENED_SYMBOL, theme.muted),
+        false if ended_unseen && is_of_this_profile => TableCell::new(UNSEEN_SYMBOL, theme.muted),
         _ => TableCell::new("", theme.text),
     }
 }

@@ -213,7 +213,7 @@ impl JobList {
         self.group_counts.get(section_index(group)).copied().unwrap_or(0)
     }
 
-    /// Returns the number of tracked jobs.
+    /// Returns the number of all jobs that are loaded, whether they are listed or not.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -270,7 +270,7 @@ impl JobList {
     }
 
     /// Removes the rows that `keep` rejects. If the selected job is removed, selects the job that takes its position.
-    /// Returns how many rows were removed.
+    /// Returns how many rows were removed. Does nothing while only the first rows are loaded.
     pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) -> usize {
         let before = self.rows.len();
         if self.is_partial || self.rows.iter().all(|row| keep(row.key)) {

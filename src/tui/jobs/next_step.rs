@@ -11,7 +11,7 @@ use crate::tui::wrap::wrap;
 use crate::tui::{App, Pane};
 use std::ops::Range;
 
-/// A sentence that names keys.
+/// A text that names keyboard shortcuts.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct KeySentence {
     text: String,
@@ -20,7 +20,7 @@ pub(in crate::tui) struct KeySentence {
 }
 
 impl KeySentence {
-    /// Replaces each `{}` in the text with one of the keys.
+    /// Replaces each `{}` in the text with the next one of the keys.
     fn new(text: &str, keys: &[String]) -> Self {
         let mut sentence = Self::default();
         let mut keys = keys.iter();

@@ -114,7 +114,8 @@ impl Component for JobsScreen {
         Flow::Handled
     }
 
-    /// Leaves the details if they have the focus, otherwise clears the marks or, if there are none, the filter.
+    /// Leaves the details if they have the focus, otherwise clears the marks or, if there are none, the filter. Several
+    /// marks are cleared only when the key is pressed again.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.jobs.marked_count();
         if self.0 == Pane::Detail {
@@ -269,8 +270,8 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
     }
 }
 
-/// Handles a click on a visible line of a jobs list. A click on the heading of a group selects its first job. Returns
-/// whether the clicked job was already selected.
+/// Handles a click on a visible line of a jobs list. A click on the heading of a group selects its first job; on that
+/// of the dismissed jobs, it shows or hides them. Returns whether the clicked job was already selected.
 pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
     if list.is_dismissed_heading(line) {
         list.toggle_dismissed();
@@ -343,8 +344,8 @@ impl App {
         }
     }
 
-    /// Whether the jobs list may still lack jobs, because the store is being read. Clicks on jobs and on the footer are
-    /// then ignored, because the lines of the list may move just before a click.
+    /// Whether the jobs screen is shown and may still lack jobs, because the store is being read. Clicks on jobs and on
+    /// the footer are then ignored, because the lines of the list may move just before a click.
     pub(in crate::tui) fn is_list_partial(&self) -> bool {
         self.store == StoreState::Reading && self.screen == crate::tui::Screen::Jobs
     }
@@ -384,8 +385,8 @@ impl App {
         Some(self.detail.layout(self.facts_about(job, (columns, rows)), rows))
     }
 
-    /// Returns the facts about a job in a pane of this size (columns, rows). Beside the list, a title that is the start
-    /// of the first prompt is left out, because the list and the timeline show it already.
+    /// Returns the facts about a job in a pane of this size (columns, rows). While the list is visible too, a title
+    /// that is the start of the first prompt is left out, because the list and the timeline show it already.
     pub(in crate::tui) fn facts_about(&self, job: &Job, size: (usize, usize)) -> Vec<Fact> {
         let has_prompt = self.detail.thread().shown().is_none_or(|thread| !thread.value.prompts.is_empty());
         let shows_title = !self.geometry().shows_both_panes() || job.local.has_custom_title || !has_prompt;

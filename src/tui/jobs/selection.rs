@@ -41,7 +41,8 @@ impl JobList {
         }
     }
 
-    /// Selects a job if it exists. A job that doesn't pass the filter is listed as long as it is selected.
+    /// Selects a job if it exists. If the job is dismissed, shows the dismissed jobs. A job that doesn't pass the
+    /// filter is listed as long as it is selected.
     pub fn select(&mut self, key: JobKey) {
         let Some(row) = self.get(key) else { return };
         self.order.shows_dismissed |= row.group() == JobGroup::Dismissed;

@@ -159,12 +159,13 @@ impl App {
         self.is_dirty |= self.detail_is_visible();
     }
 
-    /// Reads the views of the pages on screen again, because more views may be available.
+    /// Reads the views of the selected job's pages again, because more views may be available.
     pub(in crate::tui) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.detail.job_pages.request_read().map(JobsEffect::LoadJobImpact).map(Effect::Jobs));
     }
 
-    /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
+    /// Asks whether to fetch the missing views of the selected job's pages before and after the job. If there is
+    /// nothing to fetch, shows a notice.
     pub(in crate::tui) fn ask_to_load_impact(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.local.pages.is_empty() {
@@ -207,8 +208,8 @@ impl App {
         self.notify(Severity::Info, &text, now);
     }
 
-    /// Prefetches threads if the selection has moved by a single job. After a longer jump, the next selection can't be
-    /// predicted.
+    /// Returns the effect that prefetches threads, if the selection has moved by a single job. After a longer jump, the
+    /// next selection can't be predicted.
     pub(in crate::tui) fn prefetch_threads(&mut self) -> Option<Effect> {
         let (jobs, prefetch) = (&self.jobs, &mut self.detail.prefetched);
         let job = jobs.selected()?.key;

@@ -28,7 +28,7 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-/// The bindings of each context. This makes lookups fast, because a frame looks up dozens of keys.
+/// The bindings of each context. A frame looks up dozens of keys, so the whole table is not searched each time.
 static BINDINGS_BY_CONTEXT: LazyLock<BTreeMap<Context, &'static [Binding]>> = LazyLock::new(|| {
     let groups = BINDINGS.chunk_by(|one, other| one.context == other.context);
     groups.filter_map(|rows| Some((rows.first()?.context, rows))).collect()
@@ -65,8 +65,9 @@ impl Keymap {
         rows.filter_map(|row| self.keys(row).first().copied()).next()
     }
 
-    /// Returns the first key of an action, for use in a sentence. If the action has no key, returns its configuration
-    /// name, by which the command palette finds the action.
+    /// Returns the first key of an action in this context, in [`Context::Lists`] or in [`Context::Everywhere`], for use
+    /// in a sentence. If the action has no key, returns its configuration name, by which the command palette finds the
+    /// action.
     pub fn key_label(&self, context: Context, action: Action) -> String {
         let key = self.key(&[context, Context::Lists, Context::Everywhere], action);
         key.map_or_else(|| action.config_name().to_owned(), |chord| chord.to_string())
@@ -118,8 +119,8 @@ impl Keymap {
 
     /// Returns the first key that is bound both globally (in `Context::Everywhere`) and in another context, so that the
     /// global binding is unreachable there. Also returns the binding of the other context and the global binding.
-    /// Ignores keys that both bindings have by default. Ignores contexts in which text is typed or global keys don't
-    /// apply.
+    /// Ignores bindings of the same action, and keys that both bindings have by default. Ignores contexts in which text
+    /// is typed or global keys don't apply.
     pub fn find_shadowed_global_binding(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let is_separate = |context: Context| {
             context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarInput)

@@ -29,7 +29,7 @@ pub(super) const ACTIONS: [Action; 6] = [
     Action::ClosePullRequest,
 ];
 
-/// Returns why an action makes no sense in the known state of a job's pull request.
+/// Returns why an action on a job's pull request is not possible. `None` if docdeck knows no reason.
 pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Option<&'static str> {
     let Some(state) = job.pull_request.as_deref() else {
         return Some(if job.has_supported_pr_link() { "state unknown" } else { "no pull request" });
@@ -66,8 +66,8 @@ pub(super) fn ask_about_action(
     let Some((head, titles)) = app.jobs.get(job).and_then(|job| Some((head_commit(job)?, summary(job, base)))) else {
         return;
     };
-    // Only a merge and a closing need the summary: the question about a review shows its text, and the other actions
-    // can be undone.
+    // Only merging and closing need the summary: the question about a review shows its text, and the other actions can
+    // be undone.
     let titles = if matches!(action, Action::Merge | Action::ClosePullRequest) { titles } else { Vec::new() };
     ask_for_text_or_confirmation(
         app,
@@ -158,7 +158,7 @@ impl App {
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::RunPullRequestAction { targets, action } });
     }
 
-    /// Starts a confirmed action.
+    /// Starts a confirmed action. An action on several pull requests is not started while another one is running.
     pub(in crate::tui) fn start_pull_request_action(
         &mut self,
         targets: PullRequestTargets,
@@ -184,7 +184,8 @@ impl App {
         effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }
 
-    /// Shows the outcome of an action. Continues with the next pull request if there are several and this one is done.
+    /// Shows the outcome of an action. If the action is for several pull requests and has succeeded, continues with the
+    /// next one.
     pub(in crate::tui) fn finish_pull_request_action(
         &mut self,
         job: JobKey,

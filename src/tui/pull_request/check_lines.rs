@@ -38,7 +38,8 @@ impl<'a> NonFailedChecks<'a> {
     }
 }
 
-/// Adds the checks, the failed ones first. `listed` has the checks that had not failed when they were listed.
+/// Adds the checks, the failed ones first. `listed` has the checks that had not failed when they were listed. If it
+/// belongs to another head commit, adds only the failed checks.
 pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, listed: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
     let listed = listed.filter(|listed| listed.head == state.head).map(|listed| NonFailedChecks::new(state, listed));

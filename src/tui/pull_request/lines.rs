@@ -198,8 +198,8 @@ fn checks_text(app: &App, state: &PullRequest) -> Option<LinePiece> {
     Some((text, role))
 }
 
-/// Returns the size as the sum over the files, for a host that reports it only by file. `None` if not all files are
-/// known.
+/// Returns the size as the sum over the files, for a host that reports it only by file. `None` if the host reports the
+/// size itself, or if not all files of the head commit are known.
 fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Vec<(Cow<'static, str>, ColorRole)>> {
     let (files, count) = (&details.files, u64::try_from(details.files.len()).ok()?);
     let is_complete = state.files.is_none_or(|files| files == count) && files.len() < MAX_LISTED_FILES;
@@ -210,8 +210,8 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
     Some(job_facts::change_size_pieces(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
-/// Adds the address of the preview and, if the user has started a build, the state of the build. If the build has
-/// failed, also adds its log.
+/// Adds the address of the preview and, if the user has started a build, the state of the build. When the build has
+/// ended, also adds its log if it failed, and the changed files.
 fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
     let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
@@ -340,7 +340,7 @@ fn push_file_lines(out: &mut LineBuilder, app: &App, details: &PullRequestDetail
     }
 }
 
-/// Returns the time of day or, if `at` is not today, the date.
+/// Returns the time of day or, if `at` is not today, the date. Blank if `at` is `None`.
 fn time_column(app: &App, at: Option<Time>) -> String {
     let Some(at) = at else { return " ".repeat(TIME_WIDTH) };
     let (at, today) = (at.with_timezone(&app.config.offset), app.updated_at.with_timezone(&app.config.offset));

@@ -328,8 +328,8 @@ impl App {
     }
 }
 
-/// Shows another tab of the selected job. The dialog of the current tab stays open below the new one, so that it still
-/// has its selection when the user comes back.
+/// Shows another tab of the selected job. If this opens a dialog, the dialog of the current tab stays open below it, so
+/// that it still has its selection when the user comes back.
 pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
     match tab {
         JobTab::Thread => {

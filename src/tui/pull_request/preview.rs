@@ -52,7 +52,7 @@ impl App {
         }
     }
 
-    /// Applies the state of a build, and requests it again if the build is still running.
+    /// Applies the state of a build, and requests it again if the build is still running. Otherwise reports the result.
     pub(in crate::tui) fn apply_build(
         &mut self,
         job: JobKey,

@@ -15,7 +15,8 @@ pub const REQUESTS_PER_CONFIRMATION: u32 = 20;
 /// The cached reports, and the running and queued loads.
 #[derive(Debug, Default)]
 pub struct AllPages {
-    /// Data of the ranges that are listed, compared or requested. Other ranges are read from disk when they are needed.
+    /// Data of the ranges that are listed, compared, requested or being loaded. Other ranges are read from disk when
+    /// they are needed.
     cached: HashMap<DateRange, StoredReport>,
     pub(super) active: Option<ActiveLoad>,
     /// The loads that start after the active load, in this order.
@@ -85,7 +86,7 @@ pub(super) enum RequiredData {
 }
 
 impl AllPages {
-    /// Returns the progress of the running load.
+    /// Returns the progress of the running load; `None` before its first response, or if no load is running.
     pub fn progress(&self) -> Option<LoadProgress> {
         self.active.and_then(|under_way| under_way.progress)
     }
@@ -114,7 +115,8 @@ impl AllPages {
     }
 
     /// Returns the number of rows that an interrupted load of the range had loaded. A new load can continue after these
-    /// rows. `None` if no load of the range was interrupted.
+    /// rows. If the rows themselves are not cached, the number is the most that its responses can have contained.
+    /// `None` if no load of the range was interrupted.
     pub fn rows_of_interrupted_load(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let responses = known.responses_before_interruption?;

@@ -35,7 +35,7 @@ pub struct ViewsAreas {
     pub headings: Rect,
     /// The lines of the table, one per page or folder.
     pub lines: Rect,
-    /// The rule that shows which pages are listed.
+    /// The horizontal line below the table, with the text about which pages are listed.
     pub lower_rule_row: Rect,
 }
 

@@ -57,8 +57,8 @@ fn range_list_area(g: Geometry) -> Rect {
     without_top_rows(g.content, 1)
 }
 
-/// Returns the number of rows of the list, at least one.
-fn row_count(g: Geometry) -> usize {
+/// Returns how many ranges the list can show at once, at least one.
+fn visible_row_count(g: Geometry) -> usize {
     usize::from(range_list_area(g).height).max(1)
 }
 
@@ -75,7 +75,7 @@ impl CachedRanges {
         Flow::Close
     }
 
-    /// Compares the range on screen with the selected range.
+    /// Compares the range on screen with the selected range. If they are the same, shows a notice instead.
     fn compare(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(range) = self.selected_range() else { return Flow::Handled };
         if range == cx.app.views.query().range {
@@ -123,14 +123,14 @@ impl Component for CachedRanges {
         Ok(Flow::Handled)
     }
 
-    /// Returns when one of the visible ages changes.
+    /// Returns the next time at which one of the visible ages changes.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
-        let visible = self.visible(row_count(app.geometry()));
+        let visible = self.visible(visible_row_count(app.geometry()));
         visible.map(|(known, _)| short_age_changes_at(known.as_of, now)).min()
     }
 
     fn position_text(&self, app: &App) -> String {
-        self.list.position_text(row_count(app.geometry()))
+        self.list.position_text(visible_row_count(app.geometry()))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -162,8 +162,8 @@ impl Component for CachedRanges {
     }
 }
 
-/// Returns the size of the cached ranges and how to free the space. The demo keeps its ranges only in memory, until it
-/// ends.
+/// Returns the size of the cached ranges and, on a wide screen, how to free the space; empty if there are no ranges.
+/// The demo keeps its ranges only in memory, until it ends.
 fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);

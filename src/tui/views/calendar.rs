@@ -9,7 +9,7 @@
 //! │ 47                                  16  17  18  19 >20< –   –    │
 //! │                                                                  │
 //! │ or type: 2026-11-01 2026-11-20                                   │
-//! │ Fri 2026-11-20, today: Enter sets the first day                  │
+//! │ Fri 20 Nov 2026, today: Enter sets the first day                 │
 //! ```
 
 use super::calendar_layout::{
@@ -204,7 +204,7 @@ impl Calendar {
         self.move_cursor(self.cursor.checked_add_signed(TimeDelta::days(days)));
     }
 
-    /// Moves the cursor by weeks or months, or to an end of the month.
+    /// Moves the cursor by weeks or months, or to the first or last day of its month.
     fn move_by(&mut self, by: Scroll) {
         let month = DateRange::month_of(self.cursor);
         match by {
@@ -241,7 +241,8 @@ impl Calendar {
         cx.open(Self::new(purpose, views.query().range, views.previous_period(), cx.now.date_naive()));
     }
 
-    /// Shows or compares the chosen range; without a choice, sets the first day. An invalid choice can't be confirmed.
+    /// Shows the chosen range or compares with it, and closes the dialog. If no range is chosen yet and the days have
+    /// the focus, picks the day under the cursor. Does nothing if the choice is invalid.
     fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
         let choice = self.choice();
         if choice == CalendarChoice::Nothing && self.focus == CalendarFocus::Days {
@@ -287,7 +288,7 @@ impl Component for Calendar {
         }
     }
 
-    /// A date can be typed, although arrow keys and some letters move the selected day.
+    /// Characters go to the text input, although arrow keys and some letters are shortcuts.
     fn takes_text(&self) -> bool {
         true
     }
@@ -322,7 +323,8 @@ impl Component for Calendar {
         self.focus = CalendarFocus::TypedRange;
     }
 
-    /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does.
+    /// Moves the cursor to the clicked day or, if the cursor is already there, does what Enter does. A click on the
+    /// line of the typed range gives it the focus, and a click on a quick choice chooses it.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         match CalendarLayout::for_area(self, cx.app.geometry().body).target_at(self, at) {
             Some(CalendarTarget::Day(day)) if self.has_cursor_on(day) => return self.confirm(cx),
@@ -426,7 +428,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     }
 }
 
-/// Returns the quick choices in one line, as many as fit.
+/// Returns the quick choices in one line, which is cut at `width` cells.
 fn quick_choices_line<'a>(view: View<'_>, open: &Calendar, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     for (n, before) in open.quick_choices().enumerate() {

@@ -113,8 +113,8 @@ impl CalendarLayout {
         (day <= open.today).then_some(CalendarTarget::Day(day))
     }
 
-    /// Whether the quick choices are in the line of the chosen range, because they have no rows of their own and no
-    /// range is chosen yet.
+    /// Whether the quick choices are in the line that otherwise describes the chosen range. This is so if they have no
+    /// rows of their own and no range is chosen yet.
     pub fn shows_quick_choices_in_line(&self, open: &Calendar) -> bool {
         open.purpose == CalendarPurpose::Compare
             && !self.has_quick_choice_rows

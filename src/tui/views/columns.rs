@@ -22,7 +22,7 @@ const MIN_BAR_WIDTH: usize = 6;
 const MAX_PATH_PERCENT_NARROW_AND_WIDE: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const MIN_WIDE_TABLE_WIDTH: usize = 100;
-/// Sparklines are shown if the table has at least this many cells per day of its range.
+/// Sparklines are shown only if the table has at least this many cells per day of its range.
 const MIN_WIDTH_PER_DAY: usize = 6;
 /// Blank columns before the bar.
 const BAR_GAP: usize = 2;
@@ -68,7 +68,8 @@ pub enum PageTableColumn {
 }
 
 impl PageTableColumn {
-    /// Returns the column to sort by if this one's heading is clicked; for ranks and bars, the column of `metric`.
+    /// Returns the column to sort by after a click on this column's heading: for ranks and bars, the column of
+    /// `metric`. `None` if the click doesn't sort.
     pub fn sort_column(self, metric: Metric) -> Option<PageColumn> {
         match self {
             Self::Path => Some(PageColumn::Path),
@@ -94,7 +95,8 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     let shown = visible_columns(table, width);
     let daily = daily_width(views, width);
     let daily_gap = if daily > 0 { BAR_GAP } else { 0 };
-    // The sign for numbers that don't add up is shown after the last column of counts, or before the bars.
+    // The sign for numbers that don't add up is after the last column of counts. Without such a column, it is before
+    // the sparklines and bars.
     let last_count =
         shown.iter().rposition(|shown| matches!(shown, NumberColumn::Value(metric) if *metric != Metric::Share));
     // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
@@ -146,7 +148,8 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     Table::new(columns, width)
 }
 
-/// Returns the width of the sparklines, one cell per day; 0 if there are none or the table is too narrow.
+/// Returns the width of the column of sparklines: one cell per day, but at least the width of its heading. Returns 0 if
+/// there are no sparklines or the table is too narrow.
 fn daily_width(views: &ViewsState, width: usize) -> usize {
     let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.is_current());
     let days = listed.map_or(usize::MAX, |daily| usize::try_from(daily.range.days()).unwrap_or(usize::MAX));
@@ -161,8 +164,8 @@ pub fn rows_before_listed_page(views: &ViewsState) -> u64 {
     }
 }
 
-/// Returns the heading of a column of changes. If the table is sorted by this column, the column shows differences.
-/// Otherwise it shows percentages.
+/// Returns the heading of a column of changes. If the table is sorted by this column, the column shows differences,
+/// otherwise percentages. The change of the share is always in percentage points.
 fn change_heading(table: &PageTable, metric: Metric) -> &'static str {
     let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
     match metric {
@@ -203,7 +206,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         of if of.counts_visitors() => is_compared && of == sorted,
         _ => is_compared && (of == sorted || width >= 160),
     };
-    // A narrow table shows only the column that it is sorted by, and its change.
+    // A narrow table with a comparison shows only the numbers that it is sorted by, and their change.
     let is_narrow = is_compared && width < 60;
     let cells = Metric::ALL.map(|metric| [NumberColumn::Value(metric), NumberColumn::Change(metric)]).concat();
     let is_shown = |cell: &NumberColumn| match *cell {

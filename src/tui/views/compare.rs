@@ -63,12 +63,13 @@ impl super::ViewsState {
         self.days_to_compare(previous, today).map_err(|why| why.to_string())
     }
 
-    fn request_comparison(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
+    fn requested_comparison_with(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
         let ranges = self.days_to_compare(other, now.date_naive())?;
         Ok(RequestedComparison { shown_range: self.query.range, other_range: other, ranges, unread_ranges: Vec::new() })
     }
 
-    /// Returns the site's totals for the range on screen.
+    /// Returns the site's totals that were loaded with the listed rows, even if the rows belong to an earlier query.
+    /// `None` if nothing is listed.
     pub fn site_totals(&self) -> Option<&Counts> {
         let report = self.table.report().map(|report| &report.totals);
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
@@ -91,7 +92,8 @@ impl super::ViewsState {
     }
 
     /// Returns how the site's totals changed: between the compared reports, or since the previous period if no reports
-    /// are compared. `None` if the necessary totals are not cached.
+    /// are compared. `None` if the necessary totals are not cached, if no days can be compared, or if the listed rows
+    /// belong to an earlier query.
     pub fn site_change(&self, now: Time) -> Option<SiteChange> {
         if !self.is_current() {
             return None;
@@ -139,7 +141,7 @@ impl App {
     /// Compares the range on screen with another range, by their complete days. Asks before loading pages that are
     /// missing.
     pub(in crate::tui) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        let request = match self.views.request_comparison(other, now) {
+        let request = match self.views.requested_comparison_with(other, now) {
             Ok(request) => request,
             Err(why) => return self.notify(Severity::Info, &why.to_string(), now),
         };
@@ -168,7 +170,7 @@ impl App {
         }
         self.views.all_pages.comparison = None;
         let Some(previous) = self.views.previous_period() else { return };
-        match self.views.request_comparison(previous, now) {
+        match self.views.requested_comparison_with(previous, now) {
             Err(why) => self.notify(Severity::Info, &format!("Comparison ended. {why}"), now),
             Ok(request) if self.views.all_pages.complete_report(range).is_none() => {
                 self.notify_no_longer_compared(request.ranges, now)
@@ -184,8 +186,8 @@ impl App {
         }
     }
 
-    /// Handles a range that was read from the cache. If a comparison waited for this range after a change of range,
-    /// shows the comparison, or ends it if pages are missing.
+    /// Handles a range that was read from the cache. If a comparison waited for this range after a change of range, and
+    /// waits for no other, shows the comparison, or ends it if pages are missing.
     pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
         let Some(request) = &mut self.views.all_pages.comparison else { return };
         let was_unread = request.unread_ranges.len();
@@ -215,7 +217,7 @@ impl App {
     /// the data that the updated comparison needs besides the listed range.
     pub(super) fn update_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
         let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
-        let Ok(request) = self.views.request_comparison(old.other_range, now) else { return Vec::new() };
+        let Ok(request) = self.views.requested_comparison_with(old.other_range, now) else { return Vec::new() };
         if old.shown_range != request.shown_range || old.ranges == request.ranges {
             return Vec::new();
         }

@@ -50,8 +50,8 @@ impl DailyViews {
         (!by_path.is_empty()).then_some(Self { range, days, by_path })
     }
 
-    /// Returns one symbol per day of the range: the more views, the higher the symbol. A day that is not cached is
-    /// blank. `None` if the views of the page are unknown on all days.
+    /// Returns one symbol per day of the range: the more views, the higher the symbol. A day with unknown views is
+    /// blank. `None` if the views of the page are known on fewer than two days, or if `metric` counts visitors.
     pub(in crate::tui) fn sparkline(&self, path: &str, metric: Metric, has_eighth_blocks: bool) -> Option<String> {
         // The cached reports of single days contain no visitors.
         let views = self.by_path.get(path).filter(|_| !metric.counts_visitors())?;

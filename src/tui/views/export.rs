@@ -2,13 +2,13 @@
 //! clipboard. The text is written in `model::export`; nothing is requested from the service.
 //!
 //! ```text
-//! ┌ Export page views, 2026-11-14 … 2026-11-20 ┐
-//! │▌what  [as shown]  all pages                │
-//! │ as    [CSV]  JSON  Markdown                │
-//! │ to    [a file]  the clipboard              │
-//! │                                            │
-//! │ docdeck-views-2026-11-14_2026-11-20.csv    │
-//! │ Writes 50 pages to the current folder.     │
+//! ┌ Export page views, 14–20 Nov 2026 ──────────────────┐
+//! │▌rows   [as shown] all pages                         │
+//! │ format [CSV] JSON  Markdown                         │
+//! │ to     [a file] the clipboard                       │
+//! │                                                     │
+//! │ docdeck-views-2026-11-14_2026-11-20.csv             │
+//! │ Writes the views of 50 pages to the current folder. │
 //! ```
 
 use crate::model::comparison::ComparedRanges;
@@ -145,7 +145,7 @@ impl ExportDialog {
         self.ranges = (content.range, content.comparison.map(|compared| compared.ranges));
         self.is_complete = content.is_fully_loaded;
         self.page_count = content.pages.len();
-        self.notes = content.missing_notes();
+        self.notes = content.notes_on_missing_pages();
     }
 }
 
@@ -179,7 +179,8 @@ impl ExportDialog {
         }
     }
 
-    /// Writes the export to a file or copies it to the clipboard.
+    /// Writes the export to a file or copies it to the clipboard, and closes the dialog. The dialog stays open if there
+    /// is nothing to export, or if the text is too long for the clipboard.
     fn export(&mut self, cx: &mut Cx<'_>) -> Flow {
         // The list may have changed since the dialog was opened: the export uses the current rows.
         let Some(content) = export_content(&cx.app.views, self.rows) else { return Flow::Handled };

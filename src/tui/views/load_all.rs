@@ -13,7 +13,8 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Severity, ViewsEffect};
 
 impl App {
-    /// Loads all pages of the current range, or stops the running load.
+    /// Stops the running load. If none is running, loads all pages of the current range, or reports that they are
+    /// loaded and fresh.
     pub(in crate::tui) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.stop_loading(effects) {
             return;
@@ -67,7 +68,8 @@ impl App {
         true
     }
 
-    /// Reloads the listed rows. After midnight, first moves the range to today.
+    /// Reloads the listed rows, unless a dialog is open or rows are being loaded. After midnight, first moves the range
+    /// to today; if all pages were listed, the new range is then read from the cache instead.
     pub(in crate::tui) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if !self.dialogs.is_empty() || self.views.load().is_loading() {
             return;
@@ -161,7 +163,8 @@ impl App {
         self.compare_new_range(range, now, effects);
     }
 
-    /// Reads the cached pages of the single days of the current range.
+    /// Reads the cached pages of the single days of the current range, unless the range is too short or too long for
+    /// sparklines.
     pub(in crate::tui) fn load_daily_reports(&self, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         if DailyViews::RANGE_LENGTHS.contains(&range.days()) {
@@ -181,7 +184,7 @@ impl App {
     }
 
     /// Once all requested ranges are read from the cache, asks to confirm the cost. If one request is enough, starts
-    /// the load without asking.
+    /// the load without asking. If nothing has to be loaded, runs the next action or reports that everything is loaded.
     fn ask_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(request) = self.views.all_pages.request.take_if(|request| request.unread_ranges.is_empty()) else {
             return;
@@ -207,7 +210,7 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                // A comparison is the only purpose for which complete or final data are enough.
+                // Without a next action, a comparison is the only purpose for which complete or final data are enough.
                 let is_for_comparison =
                     request.ranges.iter().all(|(_, need)| matches!(need, RequiredData::Complete | RequiredData::Final));
                 let why = match request.next_action {

@@ -44,8 +44,8 @@ impl App {
         }
     }
 
-    /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
-    /// may only have space for the kind of failure.
+    /// Handles the result of a query. If rows are listed, shows the full message of a failure as a notice, since the
+    /// line above the list may only have space for the kind of failure.
     pub(in crate::tui) fn apply_loaded_views(
         &mut self,
         query: ViewsQuery,
@@ -80,7 +80,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Runs these loads one after the other. Together they use at most [`LoadPlan::max_requests`] of the first load.
+    /// Runs these loads one after the other. Together they use at most [`LoadPlan::max_requests`] of the first plan.
+    /// Does nothing if a load is already running.
     pub(in crate::tui) fn load_sequentially(&mut self, plans: Vec<LoadPlan>, effects: &mut Vec<Effect>) {
         let all = &mut self.views.all_pages;
         if all.active.is_some() {
@@ -185,7 +186,8 @@ impl App {
         self.run_waiting_action(range, now, effects);
     }
 
-    /// Runs the action that waited for all pages of a range, unless the screen shows something else by now.
+    /// Runs the action that waited for all pages of a range, once they are loaded. If the screen shows something else
+    /// by then, drops the action.
     pub(super) fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let is_visible =
             self.screen == Screen::Analytics && self.dialogs.is_empty() && self.views.query().range == range;

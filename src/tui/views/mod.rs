@@ -170,7 +170,7 @@ impl ViewsState {
                 .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
     }
 
-    /// Shows the trend of the current range.
+    /// Shows the trend of the current range above the table, and checks whether any of its bars is known.
     fn update_trend(&mut self) {
         let trend = TrendDialog::new(self.query.range);
         self.trend_range = Some(self.query.range);
@@ -205,7 +205,8 @@ impl ViewsState {
         }
     }
 
-    /// Returns the effect that reads the current range from the cache, unless its rows are shown or being loaded.
+    /// Returns the effect that reads the current range from the cache, unless its rows are shown, are being loaded or
+    /// could not be loaded.
     pub(in crate::tui) fn load_unless_current(&mut self) -> Option<Effect> {
         let is_waiting = matches!(self.load, Load::Idle) && !self.is_current();
         is_waiting.then(|| self.load_cached())

@@ -19,8 +19,8 @@ use crate::tui::analytics::AnalyticsTab;
 use std::collections::{HashMap, HashSet};
 
 impl App {
-    /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
-    /// other pages, asks first, so that no job is about the wrong pages.
+    /// Opens the editor for a job about the marked pages or the selected page. If the filter hides all marked pages,
+    /// shows a notice instead.
     pub(in crate::tui) fn open_new_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages = self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect();
         let hidden = self.views.table.hidden_marked_count();
@@ -34,7 +34,8 @@ impl App {
         self.open_new_job_about(pages, now, effects);
     }
 
-    /// Opens the editor for a job about these pages.
+    /// Opens the editor for a job about these pages. There is only one draft about pages. If that draft is about other
+    /// pages, asks first, so that no job is about the wrong pages.
     pub(in crate::tui) fn open_new_job_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Loaded {
             self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
@@ -58,8 +59,8 @@ impl App {
         }
     }
 
-    /// Asks whether to start a new draft about `pages`, and to keep the draft about other pages as the draft of a new
-    /// job. If there already is a draft of a new job, asks whether to open the draft about other pages instead.
+    /// Asks whether to start a new draft about `pages`, and to keep the draft about other pages as the draft of a job
+    /// without pages. If there already is such a draft, asks whether to open the draft about other pages instead.
     fn ask_to_start_new_draft(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
@@ -212,7 +213,7 @@ fn views_change_text(comparison: &Comparison, shown: DateRange, pages: &[CleanTe
     Some(format!("human {human}, AI {ai}{per_day}{days} compared with {}", ranges.previous))
 }
 
-/// Formats a change in percent.
+/// Formats a change in percent, or as `12 instead of none` if there were no views before.
 fn percent_change(current: ViewCount, previous: ViewCount) -> String {
     if previous.is_zero() {
         return format!("{} instead of none", format::format_views(current));

@@ -295,7 +295,7 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
 fn a_merged_draft_is_about_the_pages_of_both_drafts() {
     let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "ours");
     editor.pages = paths(&["/a", "/x"]);
-    editor.load_other_draft("theirs\n\nours", &paths(&["/x", "/y"]), true);
+    editor.load_draft_of_other_instance("theirs\n\nours", &paths(&["/x", "/y"]), true);
     assert_eq!((editor.pages, editor.input.text()), (paths(&["/x", "/y", "/a"]), "theirs\n\nours".to_owned()));
 }
 

@@ -1,6 +1,6 @@
-//! The layout of the rule above the page views: the dates of the range, and the names of the presets that one key
-//! cycles through. If the names don't all fit, only the name of the current range is shown. Drawing and mouse input
-//! share the layout, so that they agree.
+//! The layout of the horizontal rule above the page views: the dates of the range, and the names of the presets that
+//! one key cycles through. If the names don't all fit, only the common ones are shown, or only the name of the current
+//! range. Drawing and mouse input share the layout, so that they agree.
 
 use super::super::App;
 use crate::model::Time;
@@ -71,7 +71,7 @@ pub(super) fn unfinished_state(range: DateRange, as_of: Time, now: Time) -> Opti
 /// A name, whether it is the name of the range on screen, and what a click on it does.
 type NameChoice = (String, bool, RangeNameAction);
 
-/// Returns the cells that names need at the right of a rule.
+/// Returns the number of cells that the names need at the right of a rule.
 fn names_width(names: &[NameChoice]) -> usize {
     let texts: usize = names.iter().map(|(text, ..)| text.width()).sum();
     // A blank and a cell of the rule follow the last name.
@@ -79,7 +79,7 @@ fn names_width(names: &[NameChoice]) -> usize {
 }
 
 /// Returns the first list of names that fits at the right of a rule of `width` columns whose first `used` columns are
-/// taken.
+/// taken. Returns no names if none of the lists fits.
 fn fitting_names(lists: Vec<Vec<NameChoice>>, used: usize, width: usize) -> Vec<RangeName> {
     for names in lists {
         let Some(mut column) = width.checked_sub(names_width(&names)).filter(|start| *start > used) else {

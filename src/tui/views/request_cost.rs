@@ -25,7 +25,7 @@ struct LoadCost {
 impl LoadCost {
     /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. But
     /// if all known costs are those of previous loads, an unknown cost leaves the sum without an expected cost: the sum
-    /// would be shown as `5 last time`, which is wrong for the load of unknown cost.
+    /// would be shown as `last time 5`, which is wrong for the load of unknown cost.
     fn of_all(costs: &[Self]) -> Self {
         let min_requests = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.min_requests));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Returns the minimum number of rows of the range according to the response on screen, and whether these are all
-    /// rows.
+    /// rows. `None` if no response about the range is on screen, or if the response is beyond the last row.
     fn min_rows(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
@@ -196,7 +196,8 @@ impl App {
         format!("{so_far}Continue {range}? Uses at most {most} ({left} left this hour).")
     }
 
-    /// Shows a warning that no requests are left. The warning ends when the next request is possible.
+    /// Shows a warning that no requests are left. The warning ends when the next request is possible, or after 15
+    /// seconds if that time is unknown.
     pub(in crate::tui) fn notify_no_requests_left(&mut self, now: Time) {
         let wait = self.budget(Quota::Views).wait().filter(|wait| wait.until > now);
         let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);

@@ -1,5 +1,5 @@
-//! Saves the settings of the page views screen from one start of docdeck to the next: how the range was chosen, and how
-//! its pages were listed.
+//! Saves the settings of the page views screen, and restores them when docdeck starts again: how the range was chosen,
+//! and how its pages were listed.
 
 use super::ViewsState;
 use super::table::{Metric, PageColumn, PageSorting, TableSettings};

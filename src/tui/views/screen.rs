@@ -156,8 +156,8 @@ impl Component for ViewsScreen {
         cx.app.views.table.scroll_by(by, rows);
     }
 
-    /// Returns when the text about a reached limit changes. In the last minute before the limit is reset, it counts
-    /// down in seconds.
+    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached. In the
+    /// last minute before the limit is reset, the text counts down in seconds.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
         app.views.load_failure(now).and_then(|failure| match failure.kind {
             FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),

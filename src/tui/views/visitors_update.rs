@@ -50,7 +50,8 @@ impl App {
         effects.extend(ranges.into_iter().filter_map(|range| self.views.visitors.read(range)));
     }
 
-    /// Loads the visitors of the range on screen again, if they are shown.
+    /// If visitors are shown, loads those of the range on screen again: with one request, which returns only the first
+    /// rows.
     pub(super) fn refresh_visitors(&mut self, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         if self.views.visitors.is_shown && !self.views.visitors.is_loading(range) {
@@ -64,7 +65,7 @@ impl App {
         self.views.visitors.is_shown && report.is_some_and(|report| !report.is_complete())
     }
 
-    /// Asks whether to load the visitors of all pages of the range on screen.
+    /// Asks whether to load the visitors of all pages of the range on screen, or reports that no requests are left.
     pub(super) fn ask_to_load_visitors(&mut self, now: Time) {
         let left = self.view_requests_left();
         if left == 0 {
@@ -98,7 +99,8 @@ impl App {
         self.views.visitors.stoppable_range.is_some()
     }
 
-    /// Stops loading visitors once the current request has its response.
+    /// Stops a load of visitors with several requests once its current request has its response. Returns whether there
+    /// is such a load.
     pub(super) fn stop_loading_visitors(&mut self, effects: &mut Vec<Effect>) -> bool {
         let stop = |range| Effect::Analytics(AnalyticsEffect::Stop(AnalyticsKind::Visitors, range));
         let range = self.views.visitors.stoppable_range.take();
@@ -149,7 +151,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Requests the totals of the next day of the trend. Stops after a failure.
+    /// If `range` is the day of the trend that is being requested, requests the next day. After a failure, shows the
+    /// failure and requests no more days.
     fn continue_visitor_totals(
         &mut self,
         range: DateRange,

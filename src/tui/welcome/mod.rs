@@ -20,7 +20,7 @@ use crate::model::setup::{
     ExistingSettings, KeySourceChoice, NewProfile, SetupField, SetupForm, SetupProblem, SetupPurpose, WritePermission,
 };
 use crate::model::text::CleanText;
-use crate::tui::app::NOT_IN_DEMO;
+use crate::tui::app::NOT_SAVED_IN_DEMO;
 use crate::tui::widgets::scroll::cyclic_neighbour;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{ConfigWriteError, ProfilesEffect, ProfilesMsg, RelaunchTarget};
@@ -106,7 +106,7 @@ impl App {
     /// Opens the setup form as a dialog that adds a profile.
     pub(super) fn open_new_profile(&mut self, now: Time) {
         let Some(config) = self.config.config_path.clone() else {
-            return self.notify(Severity::Info, NOT_IN_DEMO, now);
+            return self.notify(Severity::Info, NOT_SAVED_IN_DEMO, now);
         };
         let form = SetupForm::new(SetupPurpose::AnotherProfile, &ExistingSettings::default());
         self.open(Welcome::from_form(form, config, self.setup_attempts));
@@ -177,7 +177,7 @@ impl Welcome {
     }
 
     /// Handles Enter: moves the focus to the next line or, after the last line, to the button. On the button, tests and
-    /// saves the profile.
+    /// saves the profile. On "more", first shows the fields below it.
     fn handle_enter(&mut self, cx: &mut Cx<'_>) {
         match self.line {
             FormLine::Save => self.test_and_maybe_save(true, cx),
@@ -347,8 +347,8 @@ impl Welcome {
         None
     }
 
-    /// Handles the result of saving the profile: starts the dashboard, adds the profile to the list, or asks for a
-    /// confirmation.
+    /// Handles the result of saving the profile: starts the dashboard, adds the profile to the list, asks for a
+    /// confirmation, or shows a message.
     fn apply_config_result(&mut self, result: Result<(), ConfigWriteError>, cx: &mut Cx<'_>) -> Option<Effect> {
         self.step = SetupStep::Filling;
         match result {

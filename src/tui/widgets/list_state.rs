@@ -4,7 +4,7 @@ use super::scroll::{FirstLine, Scroll};
 use crate::tui::format::position_text;
 use ratatui::layout::{Position, Rect};
 
-/// How a click has changed the selection.
+/// Whether the clicked row was already selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClickedRow {
     /// The clicked row was not selected before.
@@ -49,7 +49,7 @@ impl ListState {
         self.top.get().checked_add(line).filter(|row| *row < self.len)
     }
 
-    /// Selects a row without scrolling.
+    /// Selects a row, or the last row if the list is shorter. Doesn't scroll.
     pub(in crate::tui) fn select(&mut self, row: usize) {
         self.selected = row.min(self.len.saturating_sub(1));
     }

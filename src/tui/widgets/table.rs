@@ -60,8 +60,8 @@ impl<K> Column<K> {
         Self { is_flexible: true, max_width: usize::MAX, ..Self::left_aligned(heading, min_width, key) }
     }
 
-    /// Sets the maximum width. If a flexible column reaches it, the rest of the table stays blank, so that numbers stay
-    /// close to the texts. Any other column is widened up to its maximum once the flexible column has
+    /// Sets the maximum width. If a flexible column reaches it, the space at the right of the table stays blank, so
+    /// that numbers stay close to the texts. Any other column is widened up to its maximum once the flexible column has
     /// [`COMFORTABLE_FLEXIBLE_CELLS`].
     pub fn with_max_width(self, max_width: usize) -> Self {
         Self { max_width, ..self }
@@ -97,7 +97,7 @@ pub enum TableCell<'a> {
     Text(Cow<'a, str>, Style),
     /// Several texts, one after the other.
     Spans(Vec<Span<'a>>),
-    /// A left-aligned text that covers the cells to its right while these are blank.
+    /// A left-aligned text that can extend beyond its column. The cells to its right get the space that is left.
     Overflowing(Cow<'a, str>, Style),
 }
 
@@ -156,8 +156,8 @@ impl<K> Table<K> {
         self.columns.iter().any(|column| column.key == key)
     }
 
-    /// Sets the heading of the flexible column. `heading` returns it for the given number of cells up to the next
-    /// heading.
+    /// Sets the heading of the flexible column. `heading` gets the number of cells up to the next heading, and returns
+    /// the text.
     pub fn set_flexible_heading(&mut self, heading: impl FnOnce(usize) -> String) {
         let Some(at) = self.columns.iter().position(|column| column.is_flexible) else { return };
         let blank = self.columns.get(at + 1).map_or(0, |next| {
@@ -210,7 +210,7 @@ impl<K> Table<K> {
         row.line()
     }
 
-    /// Returns the key of the column at a cell of the terminal. The gap after a column belongs to it.
+    /// Returns the key of the column at a cell of the table. The gap after a column belongs to that column.
     pub fn key_at(&self, cell: usize) -> Option<&K> {
         self.column_at(cell).map(|column| &column.key)
     }
@@ -240,7 +240,7 @@ impl<'a, T> ListRow<'a, T> {
         TableCell::new(if self.is_selected { SELECTED_SYMBOL } else { "" }, self.view.theme.mark)
     }
 
-    /// Returns a cell in the style of the row.
+    /// Returns a cell in the style of normal text.
     pub fn cell(&self, text: impl Into<Cow<'a, str>>) -> TableCell<'a> {
         TableCell::new(text, self.view.theme.text)
     }

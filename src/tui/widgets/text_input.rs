@@ -195,8 +195,8 @@ impl TextInput {
         self.area.selection_range().is_some_and(|(from, to)| from != to)
     }
 
-    /// Inserts pasted text. CR and CRLF become LF, and other control characters except tabs are removed. Returns
-    /// whether the text changed.
+    /// Inserts pasted text. CR and CRLF become LF or, in a single-line input, blanks. Other control characters except
+    /// tabs are removed. Returns whether the text changed.
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
         let text = if self.is_single_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
@@ -323,7 +323,7 @@ impl TextInput {
     }
 
     /// Resets the scroll position. The next time that the text is drawn, it is scrolled only as far as needed to show
-    /// the cursor. Used after a resize, when more of the text may fit.
+    /// the cursor. Clears the selection. Used after a resize, when more of the text may fit.
     pub(in crate::tui) fn reset_scroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };

@@ -56,7 +56,8 @@ impl ChangeWeight {
         if self == Self::Outlier { OUTLIER_MARK } else { " " }
     }
 
-    /// Returns the style of a change: more views are good, fewer are bad.
+    /// Returns the style of a change. Small and unknown changes are muted, and outliers have the colour of warnings. Of
+    /// the others, more views are good and fewer are bad.
     pub(in crate::tui) fn style(self, change: ViewsChange, theme: &Theme) -> Style {
         match (self, change.difference()) {
             (Self::Small, _) | (_, None) => theme.muted,
@@ -68,7 +69,8 @@ impl ChangeWeight {
     }
 }
 
-/// Returns the total views of the site in whichever of the two compared ranges has more; 0 if nothing is compared.
+/// Returns the total views of the site in whichever of the two compared ranges has more, per day if the ranges differ
+/// in length; 0 if nothing is compared.
 pub(in crate::tui) fn larger_site_views(view: View<'_>) -> ViewCount {
     let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
     let ranges = comparison.ranges();

@@ -1,6 +1,6 @@
-//! Draws the rule below the table: which pages are listed, how they are sorted, the position among them, whether all
-//! pages are loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important
-//! first.
+//! Draws the horizontal rule below the table: which pages are listed, how they are sorted, the position among them,
+//! whether all pages are loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least
+//! important first.
 
 use crate::model::period::DateRange;
 use crate::model::report::{EstimateBasis, SimilarRange};
@@ -30,17 +30,17 @@ const MIN_WIDTH_WITH_TREND_KEY: usize = 120;
 
 /// A part of the text at the left of the rule. A needed part may use the space of the legend; any other part is left
 /// out if the legend would no longer fit.
-struct PositionPart<'a> {
+struct LowerRulePart<'a> {
     spans: TitleSpans<'a>,
     is_needed: bool,
 }
 
-fn needed_part(part: TitleSpans<'_>) -> PositionPart<'_> {
-    PositionPart { spans: part, is_needed: true }
+fn needed_part(part: TitleSpans<'_>) -> LowerRulePart<'_> {
+    LowerRulePart { spans: part, is_needed: true }
 }
 
-fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
-    PositionPart { spans: vec![Span::styled(text, view.theme.muted)], is_needed: false }
+fn optional_part<'a>(view: View<'_>, text: String) -> LowerRulePart<'a> {
+    LowerRulePart { spans: vec![Span::styled(text, view.theme.muted)], is_needed: false }
 }
 
 /// Draws the rule below the table.
@@ -53,7 +53,7 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
     let mut legend = legend(view);
     let legend_cells = spans_width([&legend].into_iter()) + 4;
     let mut left = TextRow::new(space);
-    for (n, PositionPart { spans: part, is_needed }) in parts.into_iter().enumerate() {
+    for (n, LowerRulePart { spans: part, is_needed }) in parts.into_iter().enumerate() {
         let gap = if left.remaining_cells() == space { "" } else { " · " };
         let free = left.remaining_cells().saturating_sub(if is_needed { 0 } else { legend_cells });
         if (n == 0 && is_needed) || spans_width([&part].into_iter()) + gap.width() <= free {
@@ -105,7 +105,8 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-/// Returns the text about the `?` in the trend above the table; `None` if no day of the trend is unknown.
+/// Returns the text about the `?` in the trend above the table; `None` if no trend is drawn there, or if all of its
+/// bars are known.
 fn unloaded_trend_text(view: View<'_>, width: usize) -> Option<String> {
     let views = &view.app.views;
     let trend = TrendDialog::new(views.trend_range.filter(|_| view.app.shows_trend_above_table())?);
@@ -119,10 +120,10 @@ fn unloaded_trend_text(view: View<'_>, width: usize) -> Option<String> {
 
 /// Returns the parts about a single response of the service, that is, the rows of one request in the service's order.
 /// They show which rows are listed, and whether there are more.
-fn single_response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
+fn single_response_parts<'a>(view: View<'_>) -> Vec<LowerRulePart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
-    let mut parts: Vec<PositionPart<'a>> = Vec::new();
+    let mut parts: Vec<LowerRulePart<'a>> = Vec::new();
     if view.app.filter_input().is_some() {
         let text = "the filter works once all pages are loaded";
         parts.push(needed_part(vec![Span::styled(text, theme.muted)]));
@@ -162,7 +163,7 @@ fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
 const MAX_AGE_DIFFERENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(5);
 
 /// Returns a note if visitors are shown, but are not loaded, not complete or not as new as the views.
-fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
+fn visitors_part<'a>(view: View<'_>) -> Option<LowerRulePart<'a>> {
     let (visitors, range) = (&view.app.views.visitors, view.app.views.query().range);
     if !visitors.is_shown() {
         return None;
@@ -186,7 +187,7 @@ fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
 }
 
 /// Returns the parts about a report (the loaded pages of a range). The most important part is first.
-fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
+fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<LowerRulePart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let warning = |text: String| needed_part(vec![Span::styled(text, theme.warning)]);
@@ -205,7 +206,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count_spans(view) };
     let gap = if scope.is_empty() { "" } else { ", " };
     scope.push(Span::styled(format!("{gap}{}", sort_label(table.sorting())), theme.muted));
-    parts.push(PositionPart { spans: scope, is_needed: false });
+    parts.push(LowerRulePart { spans: scope, is_needed: false });
     parts.extend(visitors_part(view));
     if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
         let rows = plural(report.duplicates, "duplicate row");
@@ -215,8 +216,8 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// Returns the number of pages, or of matching pages if there is a filter. The pages of a partial report are called
-/// rows, because there may be more pages.
+/// Returns the number of pages or, if there is a filter, of matching pages, and how many pages are gone. The pages of a
+/// partial report are called rows, because there may be more pages.
 pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -242,7 +243,7 @@ pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
+fn marks_part<'a>(view: View<'_>) -> Option<LowerRulePart<'a>> {
     let (marked, hidden) = (view.app.views.table.marked_count(), view.app.views.table.hidden_marked_count());
     let text = match (marked, hidden) {
         (0, 0) => return None,
@@ -274,7 +275,7 @@ fn partial_warning(table: &PageTable) -> Option<String> {
     })
 }
 
-/// Returns a warning if the rows of a complete report don't add up to the total.
+/// Returns a warning if the rows of a complete report don't add up to the total, or if some of them have no total.
 fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let report = table.report().filter(|report| report.complete)?;
     let total = report.totals.total.value()?;
@@ -288,15 +289,12 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         return Some(left_out.trim_start_matches(", ").to_owned());
     }
     (!sum.nearly_equals(total)).then(|| {
-        let full = if sum < total {
-            format!("listed pages: {} of {} views{left_out}", format_views(sum), format_views(total))
-        } else {
-            format!("listed pages: {} views, the total is {}{left_out}", format_views(sum), format_views(total))
-        };
+        let full = format!("sum of pages {} ≠ total {}{left_out}", format_views(sum), format_views(total));
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) => "listed ≠ total".to_owned(),
-            (true, n) => format!("listed ≠ total, {} without count", format_count(n)),
+            (true, 0) if width < MIN_WIDTH_WITH_SHARE => "sum ≠ total".to_owned(),
+            (true, 0) => "sum of pages ≠ total".to_owned(),
+            (true, n) => format!("sum of pages ≠ total, {} without count", format_count(n)),
         }
     })
 }

@@ -1,9 +1,9 @@
-//! Draws the page views: the range, the site's totals, and one page of rows with bars and their scale.
+//! Draws the page views: the range, the site's totals, and the pages with bars and their scale.
 //!
 //! ```text
-//!  2026-11-14 … 2026-11-20, 7 days UTC, today so far    [7d] 30d 90d custom
-//!  human 128,402 ▲ 9.1%   AI 61,220 ▲ 31%   total 189,622 ▲ 15%   AI share 32.3% ▲ 1.2pp
-//!  complete days, 14–19 Nov vs 7–12 Nov                                      as of 14:02
+//!  Pages  14–20 Nov 2026 UTC, 7 days incl. today                             [7d]  30d  90d  custom
+//!  human 128,402 ▲ 9.1%   AI 61,220 ▲ 31%   total 189,622 ▲ 15%   AI share 32.3% ▲ 1.2 pp
+//!  totals: complete days, 14–19 Nov vs 7–12 Nov                                          as of 14:02
 //!
 //!    #  page                                human       AI    total   AI %  0 ──────────────────────── 14k
 //!    1  /quickstart                         9,120    4,310   13,430    32%  ████████████████▒▒▒▒▒▒▒▒

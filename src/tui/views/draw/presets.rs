@@ -1,4 +1,4 @@
-//! Draws the rule above the page views: the range, the filter, and the names of the presets.
+//! Draws the horizontal rule above the page views: the tabs, the range, the filter, and the names of the presets.
 
 use crate::tui::analytics::tab_names::tab_names;
 use crate::tui::draw::list_title::filter_spans;

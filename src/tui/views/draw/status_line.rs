@@ -22,8 +22,8 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum and minimum width of the progress bar, in cells.
 const MAX_AND_MIN_PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
-/// Returns the line: at the left what the rows and the changes are based on, at the right how old the rows are. A
-/// problem comes first, at the left.
+/// Returns the line: at the left what the rows and the changes are based on, at the right how old the rows are. If
+/// there is a problem, it comes first, at the left. While all pages are being loaded, the line shows only the progress.
 pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {

@@ -151,7 +151,7 @@ fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &Visib
 }
 
 /// Returns the rank by the metric if all pages are loaded; otherwise the position in the service's order, which is not
-/// a rank.
+/// a rank. The cell of a folder is empty; `–` stands for an unknown rank or position.
 fn rank_cell<'a>(view: View<'_>, shown: &VisibleRow<'_>) -> TableCell<'a> {
     let theme = view.theme;
     let views = &view.app.views;

@@ -11,7 +11,7 @@ use crate::tui::views::draw::table::{percentage_points_text, summary_change};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// How much the line shows.
+/// Which numbers the line of totals shows.
 #[derive(Debug, Clone, Copy)]
 struct TotalsForm {
     has_total: bool,

@@ -22,8 +22,8 @@
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
 //!  Cached ranges 3 · average views per day (today counts as part of a day)
-//!  range        days      human         AI      state    0 ──────────── 1,919
-//!  14–20 Nov       7      1,303        616      ongoing  ████████████▒▒▒▒▒▒
+//!  range        days      human         AI      note       0 ──────────── 1,919
+//!  14–20 Nov       7      1,303        616      on screen  ████████████▒▒▒▒▒▒
 //! ```
 
 use super::super::trend::TrendDialog;
@@ -279,7 +279,8 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
 }
 
 /// Returns which days of the trend are missing, with the key that loads them and the cost, or the legend if all are
-/// loaded. A day that is not loaded is not a day without views.
+/// loaded. While days are being loaded, returns the progress instead. A day that is not loaded is not a day without
+/// views.
 fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart>, width: usize) -> Line<'a> {
     let (app, theme) = (view.app, view.theme);
     let open = TrendDialog::new(detail.numbers.range);
@@ -400,7 +401,8 @@ fn searches_text(hits: ViewCount) -> String {
     if hits == ViewCount::ONE { "1 search".to_owned() } else { format!("{} searches", format_views(hits)) }
 }
 
-/// Returns a heading with the number `n` of entries, or with the reason why there are none.
+/// Returns a heading with the number `n` of entries, or with `empty_text` if there are none. If `n` is `None`, the
+/// heading shows that the entries are being loaded, or why they could not be loaded.
 fn section_heading<'a>(
     view: View<'_>,
     title: &str,

@@ -55,9 +55,9 @@ pub struct DetailNumbers {
     /// The page's numbers in the compared ranges; without a comparison, in the days that would be compared with the
     /// previous period. `None` if no days can be compared.
     pub compared: Option<ComparedViews>,
-    /// `None` until all pages of the range are loaded.
+    /// `None` until all pages of the range are loaded, or if the page is not listed.
     pub rank: Option<PageRank>,
-    /// `None` unless the visitors of the range are loaded.
+    /// `None` unless the visitors of the page are loaded.
     pub visitors: Option<Count>,
 }
 
@@ -105,16 +105,16 @@ pub enum PageDetailLine {
     JobViews(usize),
     JobBefore(usize),
     JobAfter(usize),
-    /// The heading over the other cached ranges.
+    /// The heading over the cached ranges.
     Periods,
-    /// The column headings over the other ranges, with the scale.
+    /// The column headings over the cached ranges, with the scale.
     Scale,
     Period(usize),
     /// How many cached ranges are not listed.
     MorePeriods,
 }
 
-/// A line about the page's rows in reports.
+/// A report with a line in the page details. The line about feedback combines the reports of votes and of comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageReport {
     Feedback,
@@ -195,7 +195,8 @@ impl PageDetail {
         self.history.shown()?.value.jobs.get(self.selected_job_index).map(|(job, ..)| *job)
     }
 
-    /// Scrolls through the lines. While the selected job is visible, first selects the next or previous job.
+    /// Scrolls through the lines. While the selected job is visible, steps select the next or previous job instead,
+    /// until there is none. A jump to the first or last line also selects the first or last job.
     fn move_by(&mut self, by: Scroll, (columns, rows): (usize, usize)) {
         let lines = self.lines(columns, rows);
         let jobs = self.job_count();
@@ -297,7 +298,7 @@ fn detail_numbers(app: &App, path: &CleanText, totals: &RangeTotals, at: Time) -
 }
 
 impl PageDetail {
-    /// Opens the details of any page, listed or not.
+    /// Opens the details of any page, listed or not. Does nothing until page views are listed.
     pub fn open(path: CleanText, cx: &mut Cx<'_>) {
         let totals = RangeTotals::default();
         let Some(numbers) = detail_numbers(cx.app, &path, &totals, cx.now) else { return };
@@ -343,7 +344,7 @@ impl PageDetail {
         }
     }
 
-    /// Shows the selected job on the jobs screen.
+    /// Shows the selected job on the jobs screen, or a notice if the jobs list lacks it.
     fn show_job(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(job) = self.selected_job() else { return Flow::Handled };
         let Some(is_dismissed) = cx.app.jobs.get(job).map(|row| row.local.dismissed) else {
@@ -444,7 +445,7 @@ impl Component for PageDetail {
                 self.selected_job_index = self.selected_job_index.min(self.job_count().saturating_sub(1));
                 Ok(Flow::Handled)
             }
-            // The page's jobs or views have changed.
+            // Some messages mean that the page's jobs or views have changed. Other components need all of them, too.
             msg => {
                 if matches!(
                     msg,

@@ -212,8 +212,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "job views"), "there is no job yet");
-    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "job views");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "before/after"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "before/after");
     let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
     let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));

@@ -15,7 +15,7 @@ pub enum ComparisonBaseline<'a> {
     New,
     /// The page is gone: it has these numbers in the previous range, and is not among the pages of the current range.
     Gone(&'a Counts),
-    /// The page has no views in either compared range: it was first viewed today.
+    /// The page has no views in either compared range, only on days that are not compared, such as today.
     Neither,
     /// One of the reports is partial, and the page may be among the pages that are not loaded.
     Unknown,
@@ -36,7 +36,7 @@ pub struct PageMetrics<'a> {
 }
 
 impl<'a> PageMetrics<'a> {
-    /// Creates the numbers of a page in a range that doesn't include today, so that all its days are compared.
+    /// Creates the numbers of a page if nothing is compared, or if all days of the range on screen are compared.
     pub fn of(counts: &'a Counts, baseline: ComparisonBaseline<'a>) -> Self {
         let is_listed = !matches!(baseline, ComparisonBaseline::Gone(_));
         Self { counts, is_listed, compared_counts: counts, baseline, ranges: None }

@@ -18,13 +18,13 @@
 //! `ai>50%` compares the share of AI, `ai>200` compares AI views. A change with `%` is relative to the previous range.
 //! A change without `%` is in views, per day if the ranges differ in length. The change of the share is always in
 //! percentage points. A page that is gone has lost all its views; a new page has no percentage. Unknown values match no
-//! operator. A term that is invalid is ignored and reported.
+//! operator. Invalid terms are ignored, and the first of them is reported.
 
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::ViewsChange;
 use crate::model::filter::{
-    OPERATOR_CHARS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+    OPERATOR_CHARS, Operator, TypedComparison, contains_ignoring_case, parse_count, split_terms, without_commas,
 };
 use crate::model::views::{Count, ViewCount};
 
@@ -82,7 +82,7 @@ pub struct FilterableData {
 }
 
 impl PageFilter {
-    /// Parses the typed text. Terms about what the table doesn't show are invalid.
+    /// Parses the typed text. Terms about data that the table doesn't show are invalid.
     pub(super) fn parse(typed: &str, shown: FilterableData) -> Self {
         let mut filter = Self::default();
         for token in split_terms(typed, |name| find_operand(name).is_some()) {
@@ -103,7 +103,7 @@ impl PageFilter {
 
     pub(super) fn passes(&self, path: &str, figures: &PageMetrics<'_>) -> bool {
         self.terms.iter().all(|term| match term {
-            PageTerm::Word { word, is_negated } => contains_word(path, word) != *is_negated,
+            PageTerm::Word { word, is_negated } => contains_ignoring_case(path, word) != *is_negated,
             PageTerm::New { is_negated } => matches!(figures.baseline, ComparisonBaseline::New) != *is_negated,
             PageTerm::Gone { is_negated } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *is_negated,
             PageTerm::Views { operand, operator, value } => {

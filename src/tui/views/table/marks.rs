@@ -70,8 +70,8 @@ impl PageTable {
         self.marks.count.saturating_sub(self.marked_count())
     }
 
-    /// Marks or unmarks the selected page and selects the next line. On a folder, marks or unmarks all pages in the
-    /// folder that pass the filter.
+    /// Marks or unmarks the selected page and selects the next line. On a folder, marks all pages in the folder that
+    /// pass the filter, or unmarks them if all are marked.
     pub fn toggle_mark(&mut self) {
         let entries = self.entries_at(self.selected..=self.selected);
         if entries.is_empty() {
@@ -83,7 +83,8 @@ impl PageTable {
         self.move_by(1);
     }
 
-    /// Marks all pages from the line that was marked last to the selected line.
+    /// Marks all pages from the line on which marks were changed last to the selected line. If there is no such line,
+    /// marks only the selected one.
     pub fn mark_range(&mut self) {
         let to = self.selected;
         let from = self.marks.range_start.as_deref().and_then(|path| self.line_of_path(path)).unwrap_or(to);

@@ -63,8 +63,8 @@ impl Metric {
         }
     }
 
-    /// Returns the number as a sort key. For views, this is millionths of a view, possibly negative; for the share, an
-    /// integer that is ordered as the shares are. `None` if the number is unknown.
+    /// Returns the number as a sort key. For views and visitors, this is the number in millionths, possibly negative;
+    /// for the share, an integer that is ordered as the shares are. `None` if the number is unknown.
     pub(super) fn value_sort_key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
             Some(count) => count.signed_value().map(ViewCount::millionths),

@@ -75,7 +75,7 @@ pub struct VisibleRow<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum RowKind<'a> {
     Page {
-        /// Index in the service's order; `None` for a page that is gone.
+        /// Index in the service's order; `None` for a page that only a compared report has.
         service_index: Option<usize>,
         /// Rank by the metric among all pages, from 1; pages with equal numbers share a rank. `None` if the rank is
         /// unknown.
@@ -181,7 +181,7 @@ impl PageTable {
     }
 
     /// Returns the rank of a page by the metric among all pages, from 1; pages with equal numbers share a rank. `None`
-    /// unless all pages are loaded.
+    /// if not all pages are loaded, or if the page is not listed or its number is unknown.
     pub fn rank(&self, path: &str) -> Option<u32> {
         self.rank_of(self.pages.find(path)?)
     }

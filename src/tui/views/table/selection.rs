@@ -51,9 +51,9 @@ impl PageTable {
         }
     }
 
-    /// Selects the anchor if it is visible, otherwise the innermost visible folder that contains it. If there is no
-    /// such folder and the anchor is a folder, selects its first visible page. In all other cases, the selection stays
-    /// on the same index.
+    /// Selects the anchor if it is visible. Otherwise selects the innermost visible folder that contains it, unless the
+    /// anchor is a page that the filter hides. If there is no such folder and the anchor is a folder, selects its first
+    /// visible page. In all other cases, the selection stays on the same index.
     pub(super) fn restore_selection(&mut self) {
         let found = match &self.anchor {
             SelectionAnchor::None => None,

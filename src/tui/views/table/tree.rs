@@ -56,7 +56,8 @@ pub struct Folder {
     compared_counts: Option<Counts>,
     baseline: FolderBaseline,
     ranges: Option<ComparedRanges>,
-    is_listed: bool,
+    /// Whether the range on screen lists at least one page of the folder.
+    has_listed_page: bool,
     /// Number of pages in the folder.
     pub page_count: usize,
     /// Number of marked pages in the folder.
@@ -93,7 +94,7 @@ impl Folder {
         let compared_counts = self.compared_counts.as_ref().unwrap_or(&self.counts);
         PageMetrics {
             counts: &self.counts,
-            is_listed: self.is_listed,
+            is_listed: self.has_listed_page,
             compared_counts,
             baseline: then,
             ranges: self.ranges,
@@ -206,7 +207,7 @@ impl PathTree<'_> {
             compared_counts: sums.is_compared.then(|| sums_as_counts(sums.current)),
             baseline: sums.baseline(group.len()),
             ranges: self.pages.comparison().map(Comparison::ranges),
-            is_listed: sums.is_listed,
+            has_listed_page: sums.has_listed_page,
             page_count: group.len(),
             marked_count: group.iter().filter(is_marked).count(),
             adds_up: !sums.has_mismatch,
@@ -224,7 +225,7 @@ struct FolderSums {
     current: ViewSums,
     /// Sums over the compared days of the previous range.
     previous: ViewSums,
-    is_listed: bool,
+    has_listed_page: bool,
     has_mismatch: bool,
     is_compared: bool,
     has_unknown_views: bool,
@@ -236,7 +237,7 @@ struct FolderSums {
 impl FolderSums {
     fn add(&mut self, figures: &PageMetrics<'_>) {
         if figures.is_listed {
-            self.is_listed = true;
+            self.has_listed_page = true;
             self.shown = self.shown.plus(figures.counts);
             self.has_mismatch |= !figures.counts.adds_up();
         }

@@ -507,7 +507,8 @@ fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
     bg.map(|_| Style { bg, ..theme.text })
 }
 
-/// Returns the sign of the axis under a weekend.
+/// Returns the sign and the style of the axis under a weekend: `sign`, underlined, or `═` in a terminal that can't fill
+/// parts of a cell.
 pub(in crate::tui) fn weekend_sign<'a>(sign: &'a str, style: Style, theme: &Theme) -> (&'a str, Style) {
     match theme.parts_per_cell() {
         1 => ("═", style),

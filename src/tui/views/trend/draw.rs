@@ -7,7 +7,7 @@
 //!    0 ┴──────────▲──────────
 //!       Mon 16    Tue 17
 //! ▌Tue 17 Nov   human 9,120   AI 4,310   total 13,430   AI share 32%
-//!  1 of 7 days not loaded: a loads it, 1 request, 63 left this hour
+//!  1 of 7 days not loaded: press a to load it (1 request, 63 left this hour)
 //! ```
 
 use super::super::range_totals::{CompleteDaysMean, TrendBar, bar_height};

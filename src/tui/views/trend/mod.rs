@@ -38,7 +38,8 @@ impl TrendDialog {
         if self.shows_visitors { app.views.visitors.totals() } else { &app.views.totals }
     }
 
-    /// Switches between views and visitors, and reads the visitors from the cache.
+    /// Switches between views and visitors, and reads the visitors from the cache. If each bar is a week, shows a
+    /// notice instead.
     fn toggle_visitors(&mut self, cx: &mut Cx<'_>) {
         if self.is_weekly() {
             let text = "No visitors per week: a visitor who comes on several days would be counted several times.";
@@ -172,7 +173,8 @@ impl TrendDialog {
         }
     }
 
-    /// Returns what the missing bars cost, for the last line of the dialog; `None` if nothing is missing.
+    /// Returns what the missing bars cost, for the last line of the dialog; `None` if nothing is missing. While bars
+    /// are being loaded, returns how many of them are left.
     fn cost_text(&self, app: &App, now: Time, width: usize) -> Option<String> {
         let totals = self.totals(app);
         let (missing, all, unit) = (self.missing_ranges(totals, now).len(), self.len(), self.unit());
