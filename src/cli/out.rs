@@ -100,7 +100,7 @@ impl Out {
         }
     }
 
-    /// Turns live lines on unless the environment forbids them, for a command that reads no configuration file.
+    /// For a command that reads no configuration file: turns live lines on, unless the environment forbids them.
     pub(super) fn configure_live_lines(&mut self, environment: &Environment) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         self.has_reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
@@ -373,7 +373,9 @@ mod tests {
     fn every_hidden_key_is_removed() {
         let mut out = Out::from_process();
         let keys = ["postgres://ana:correct-horse@db/team", "key-with-battery-staple"];
-        keys.map(|key| out.hide_key(&ApiKey::new(key).expect("a key")));
+        for key in keys {
+            out.hide_key(&ApiKey::new(key).expect("a key"));
+        }
         let text = out.without_key("postgres://ana:correct-horse@db/team and key-with-battery-staple").into_owned();
         assert!(keys.iter().all(|key| !text.contains(key)) && text.contains(" and "), "{text}");
     }

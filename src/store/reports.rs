@@ -135,8 +135,8 @@ pub(super) fn find_complete_report(
     })
 }
 
-/// Returns a partial report with the pages of all cached responses for the range, the newest first; `None` if there are
-/// no responses.
+/// Returns a partial report with the rows of all cached responses for the range, the newest response first. A page may
+/// have several rows. `None` if there are no responses.
 fn merge_responses(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Report>> {
     let sql = "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 ORDER BY as_of DESC";

@@ -107,7 +107,7 @@ pub struct App {
     /// The actions on pull requests and the preview builds that the user has started.
     pub(super) pull_request_work: super::state::PullRequestWork,
     /// The visible jobs on which the agent is working, as last reported to the engine.
-    pub(super) reported_working_jobs: Vec<JobKey>,
+    pub(super) last_reported_visible_jobs: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
     pub(super) recent_choices: Vec<super::state::PaletteChoice>,
     pub(super) finish_alerts: super::finish_alerts::FinishAlerts,
@@ -172,7 +172,7 @@ impl App {
             retried_job: None,
             bulk_follow_up: None,
             pull_request_work: super::state::PullRequestWork::default(),
-            reported_working_jobs: Vec::new(),
+            last_reported_visible_jobs: Vec::new(),
             recent_choices: Vec::new(),
             finish_alerts: super::finish_alerts::FinishAlerts::default(),
             team_notices: super::team_notices::TeamNotices::default(),

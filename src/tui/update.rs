@@ -105,8 +105,8 @@ impl App {
             Screen::Jobs => self.visible_working_jobs(g.list_rows()),
             _ => Vec::new(),
         };
-        if seen != self.reported_working_jobs {
-            self.reported_working_jobs.clone_from(&seen);
+        if seen != self.last_reported_visible_jobs {
+            self.last_reported_visible_jobs.clone_from(&seen);
             effects.push(Effect::Jobs(JobsEffect::ReportVisibleJobs(seen)));
         }
     }

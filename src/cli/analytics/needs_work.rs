@@ -38,7 +38,8 @@ Each row is a page with its signals:
                          complete days; unknown unless all pages of both periods are cached
   feedback               thumbs down and open comments
   questions              those that the assistant did not answer
-  unclicked searches     searches that match words in the page's path and led to no click
+  unclicked searches     searches of queries that nobody clicked a result of and whose words
+                         match the page's path
 
 For each signal except \"views\", docdeck computes what share of the site's total the page has. The score is the average \
 of these shares, weighted by `weights` under [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \

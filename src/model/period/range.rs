@@ -92,7 +92,7 @@ impl DateRange {
         Self::new(self.from, self.to.min(last))
     }
 
-    /// Returns the first `days` days, or all days if the range has fewer.
+    /// Returns the first `days` days (at least one), or all days if the range has fewer.
     pub fn first_days(&self, days: u32) -> Self {
         let last = self.from.checked_add_days(Days::new(u64::from(days.max(1) - 1)));
         Self { from: self.from, to: last.unwrap_or(self.to).min(self.to) }

@@ -287,7 +287,7 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
         ("thumbs down", ProblemSignal::ThumbsDown),
         ("open comments", ProblemSignal::OpenComments),
         ("unanswered", ProblemSignal::UnansweredQuestions),
-        ("unclicked searches", ProblemSignal::UnclickedSearches),
+        ("unclicked-query searches", ProblemSignal::UnclickedSearches),
     ];
     draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
@@ -359,14 +359,14 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
     note
 }
 
-/// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the
+/// Returns the note about searches whose words match the path of no page; `None` if there are no such searches. The last row of the
 /// list shows their number too.
 fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let [noun, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
+    let what = if searches == ViewCount::ONE { "search matches" } else { "searches match" };
     // The word “unclicked” is left out, because the line above already contains it.
-    Some(format!("{} {noun} {belong} to no page", format_views(searches)))
+    Some(format!("{} {what} no page path", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

@@ -95,8 +95,11 @@ impl ReportRow for Search {
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         let total = report.totals.total.value().map(|total| ("searches", total));
-        let rows =
-            [("queries", count_rows(report, |_| true)), ("unclicked queries", count_rows(report, Self::is_unclicked))];
+        let [queries, unclicked] = match report.is_complete() {
+            true => ["queries", "unclicked queries"],
+            false => ["loaded queries", "unclicked"],
+        };
+        let rows = [(queries, count_rows(report, |_| true)), (unclicked, count_rows(report, Self::is_unclicked))];
         total.into_iter().chain(rows).collect()
     }
 
@@ -151,7 +154,7 @@ impl ReportRow for Feedback {
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         vec![
-            ("feedback", count_rows(report, |_| true)),
+            (if report.is_complete() { "feedback" } else { "loaded feedback" }, count_rows(report, |_| true)),
             ("open", count_rows(report, |row| row.status.is_open())),
             ("comments", count_rows(report, |row| row.comment.is_some())),
             ("thumbs down", count_rows(report, |row| row.helpful == Some(false))),
@@ -217,7 +220,7 @@ impl ReportRow for PageFeedback {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         let sum = |of: fn(&Self) -> &Count| report.rows.iter().filter_map(|row| of(row).value()).sum();
         vec![
-            ("pages", count_rows(report, |_| true)),
+            (if report.is_complete() { "pages" } else { "loaded pages" }, count_rows(report, |_| true)),
             ("thumbs up", sum(|row| &row.thumbs_up)),
             ("thumbs down", sum(|row| &row.thumbs_down)),
         ]
@@ -266,7 +269,7 @@ impl ReportRow for Question {
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         vec![
-            ("questions", count_rows(report, |_| true)),
+            (if report.is_complete() { "questions" } else { "loaded questions" }, count_rows(report, |_| true)),
             ("unanswered", count_rows(report, |row| row.is_answered == Some(false))),
         ]
     }

@@ -624,6 +624,7 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     assert_eq!(notes, ["2 marked", "sorted by score ↑"]);
     assert!(
         sort_arrow_points_up("time", false)
+            && sort_arrow_points_up("last", false)
             && sort_arrow_points_up("score", true)
             && !sort_arrow_points_up("score", false),
         "the age points up"

@@ -156,8 +156,9 @@ impl Theme {
     }
 }
 
-/// Returns two styles for a bar with the colour of `style`: a texture in a darker tone on that colour, and the mean of
-/// the two tones. If the colour is unknown, both are `style` itself.
+/// Returns the styles for the full cells and for the partly filled cell of a bar in the colour of `style`. Full cells have
+/// a texture: a darker tone on that colour. The partly filled cell has the mean of both tones. If no darker tone is known,
+/// both styles are `style` itself.
 fn texture_styles(style: Style) -> (Style, Style) {
     let tones = style.fg.and_then(|color| Some((color, darker(color)?)));
     let Some((color, darker)) = tones else { return (style, style) };
