@@ -42,14 +42,14 @@ pub(super) struct Options {
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     older_than: Option<u32>,
     /// delete all analytics except the N ranges of each project that were loaded most recently
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
+    #[arg(long = "keep", value_name = "N", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
-    keep: Option<u32>,
+    keep_ranges: Option<u32>,
     /// delete all analytics
-    #[arg(long, conflicts_with_all = ["older_than", "keep"])]
+    #[arg(long, conflicts_with_all = ["older_than", "keep_ranges"])]
     all: bool,
     /// delete finished jobs instead of analytics (needs --older-than)
-    #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
+    #[arg(long, requires = "older_than", conflicts_with_all = ["keep_ranges", "all"])]
     jobs: bool,
     /// only print what would be deleted
     #[arg(long)]
@@ -78,13 +78,13 @@ impl Options {
             let filter = JobPruneFilter { before: subtract_days(days, now), scopes: scope_filter(global_options) };
             return Ok(PruneSelection::Jobs(filter));
         }
-        let days = match (self.older_than, self.keep, self.all) {
+        let days = match (self.older_than, self.keep_ranges, self.all) {
             (None, None, false) => Some(DEFAULT_MAX_AGE_DAYS),
             (older_than, ..) => older_than,
         };
         Ok(PruneSelection::Analytics(AnalyticsPruneFilter {
             before: days.map(|days| subtract_days(days, now)),
-            keep_newest_ranges: self.keep,
+            keep_newest_ranges: self.keep_ranges,
             should_delete_all: self.all,
             reader_texts_before: Some(reader_text_days(global_options, environment)?.cutoff(now)),
             team_reader_texts_expired_before: Some(now),

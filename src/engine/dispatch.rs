@@ -18,7 +18,7 @@ use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
-use crate::store::{MergeResult, SendPermit, SendablePrompt, StoreError};
+use crate::store::{JobMergeResult, SendPermit, SendablePrompt, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt as _;
 use std::collections::HashMap;
@@ -254,7 +254,7 @@ impl EngineState {
         let is_request_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
-        if let Some(MergeResult { job: row, events, title_of_job_with_same_id }) = applied {
+        if let Some(JobMergeResult { job: row, events, title_of_job_with_same_id }) = applied {
             if let Some(other) = title_of_job_with_same_id {
                 self.emit_shared_id_notice(&row, &other).await;
             }
@@ -309,7 +309,7 @@ impl EngineState {
         kind: PromptKind,
         id: Option<JobId>,
         SendOutcome { delivery, job, rate_limit }: &SendOutcome,
-    ) -> Option<MergeResult> {
+    ) -> Option<JobMergeResult> {
         let mut reported: Option<(UnrecordedOutcome, CountedGuard)> = None;
         loop {
             let recorded = match job {

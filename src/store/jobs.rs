@@ -33,7 +33,7 @@ pub enum JobResponse {
 
 /// The result of merging the service's response into a stored job.
 #[derive(Debug)]
-pub struct MergeResult {
+pub struct JobMergeResult {
     /// The job after the merge.
     pub job: Job,
     /// The changes of the job; empty if nothing changed.
@@ -233,7 +233,7 @@ impl Store {
         job_before_request: &Job,
         response: JobResponse,
         now: Time,
-    ) -> StoreResult<MergeResult> {
+    ) -> StoreResult<JobMergeResult> {
         let job_before_request = job_before_request.clone();
         self.write(move |tx| merge_job_response(tx, &job_before_request, &response, now)).await
     }
@@ -322,17 +322,17 @@ fn merge_job_response(
     job_before_request: &Job,
     response: &JobResponse,
     now: Time,
-) -> StoreResult<MergeResult> {
+) -> StoreResult<JobMergeResult> {
     let mut row = read_job_or_merge_target(tx, job_before_request.key)?;
     if row.id != job_before_request.id || row.last_accepted_at() != job_before_request.last_accepted_at() {
-        return Ok(MergeResult { job: row, events: Vec::new(), title_of_job_with_same_id: None });
+        return Ok(JobMergeResult { job: row, events: Vec::new(), title_of_job_with_same_id: None });
     }
     let events = match response {
         JobResponse::Job(job) => merge::merge_response(&mut row, job, now),
         JobResponse::NotFound => merge::mark_gone(&mut row, now),
     };
     insert_events(tx, row.key, &events)?;
-    Ok(MergeResult { job: update_job(tx, &row)?, events, title_of_job_with_same_id: None })
+    Ok(JobMergeResult { job: update_job(tx, &row)?, events, title_of_job_with_same_id: None })
 }
 
 /// Starts to track a job that was created elsewhere. If the job is already tracked, merges the response into its row

@@ -56,7 +56,7 @@ pub use diffs::StoredDiff;
 pub use drafts::Draft;
 pub use error::StoreError;
 pub use examination::{StoreContent, StoreExamination, examine};
-pub use jobs::{JobChanges, JobResponse, MergeResult};
+pub use jobs::{JobChanges, JobMergeResult, JobResponse};
 pub use loading::ReportResponse;
 pub use open::{DATABASE_FILE, StoreCreationHold};
 pub use open_outcome::{OpenOutcome, RecoveryCounts};

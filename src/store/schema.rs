@@ -286,8 +286,8 @@ pub(super) fn is_store_writable(connection: &mut Connection) -> Result<bool, Sto
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .and_then(|trial| trial.execute("UPDATE revision SET value = value + 1", []).and_then(|_| trial.rollback()));
     match tried.map_err(StoreError::from) {
-        // If the file is locked, another process is writing, so writing works. If there is no space, later writes
-        // report that; by then, space may have been freed.
+        // If the file is locked, another process is writing, so writing works. If there is no space or the disk refuses
+        // the write, later writes report that; by then, it may work again.
         Ok(()) | Err(StoreError::Busy | StoreError::DiskFull | StoreError::WriteRefused) => Ok(true),
         Err(StoreError::ReadOnly) => Ok(false),
         Err(error) => Err(error),

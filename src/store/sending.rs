@@ -8,7 +8,7 @@ use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
 use super::prompts::{self, StoredPrompt};
 use super::query::Query as _;
-use super::{MergeResult, Store, job_rows, jobs, ledgers, scopes};
+use super::{JobMergeResult, Store, job_rows, jobs, ledgers, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobKey};
@@ -70,7 +70,7 @@ impl Store {
 
     /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
     /// if another instance has marked the prompt as abandoned in the meantime.
-    pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<MergeResult> {
+    pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<JobMergeResult> {
         self.write(move |tx| record_acceptance(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
 
@@ -85,10 +85,10 @@ impl Store {
         delivery: Delivery,
         rate_limit: Option<(Wait, Time)>,
         now: Time,
-    ) -> StoreResult<MergeResult> {
+    ) -> StoreResult<JobMergeResult> {
         self.write(move |tx| {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
-            let unchanged = |job| MergeResult { job, events: Vec::new(), title_of_job_with_same_id: None };
+            let unchanged = |job| JobMergeResult { job, events: Vec::new(), title_of_job_with_same_id: None };
             if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
                 return job_rows::read_job_or_merge_target(tx, prompt.job).map(unchanged);
             }
@@ -218,7 +218,7 @@ fn record_acceptance(
     prompt: &StoredPrompt,
     job: &RemoteJob,
     now: Time,
-) -> StoreResult<MergeResult> {
+) -> StoreResult<JobMergeResult> {
     let mut events = Vec::new();
     let mut title_of_job_with_same_id = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
@@ -255,7 +255,7 @@ fn record_acceptance(
             }
         }
     }
-    Ok(MergeResult { job: job_rows::update_job(tx, &row)?, events, title_of_job_with_same_id })
+    Ok(JobMergeResult { job: job_rows::update_job(tx, &row)?, events, title_of_job_with_same_id })
 }
 
 /// Returns the title of the other row with this id, if that row's job was created by a prompt from this store.

@@ -42,7 +42,8 @@ pub struct PullRequestTargets {
     pub list: Targets,
 }
 
-/// Changes to tags, parsed from typed text. `+x` and a bare `x` add a tag, `-x` removes one.
+/// Changes to tags, parsed from typed text. `+x` adds a tag, `-x` removes one. A bare `x` adds a tag too, but for a single
+/// job the typed tags then replace all others; see [`TagChanges::replaces_all_tags`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagChanges {
     pub add: Vec<CleanText>,

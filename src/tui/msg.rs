@@ -146,7 +146,7 @@ pub enum Effect {
     Suspend,
     /// Suspends docdeck now. Does nothing if docdeck was resumed meanwhile.
     SuspendNow,
-    /// Exits once the drafts that earlier effects save are on disk.
+    /// Ends the dashboard. What earlier effects save, such as drafts, is still written.
     Quit,
 }
 

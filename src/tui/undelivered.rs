@@ -261,12 +261,12 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started the job. Press {undo} to bring the prompt back.")
+                format!("The service may still have started the job. {undo} then brings the prompt back.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received the follow-up. Press {undo} to bring the prompt back.")
+                format!("The service may still have received the follow-up. {undo} then brings the prompt back.")
             }
-            (false, _) => format!("Nothing is sent. Press {undo} to undo."),
+            (false, _) => format!("Nothing is sent. {undo} then undoes it."),
         };
         if !unconfirmed {
             return vec![

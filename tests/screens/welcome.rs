@@ -105,7 +105,9 @@ fn a_successful_test() {
     snapshots(
         "welcome_test_passed",
         &[],
-        &["✓ The key works: the test asked for a job that doesn't exist, and the service said so (“Job not found”)."],
+        &[
+            "✓ The key works: the test asked for a job that doesn't exist, and the service answered that there is none (“Job not found”).",
+        ],
         |fixture| {
             start_attempt_with_key(fixture);
             fixture.press_keys("Esc Ctrl-t");
@@ -118,7 +120,7 @@ fn a_successful_test() {
                 attempt,
                 result: Ok(ApiKey::new("mint_secret_key").expect("a key")),
             }));
-            let message = "The key works: the test asked for a job that doesn't exist, and the service said so (“Job not found”). Your first job will \
+            let message = "The key works: the test asked for a job that doesn't exist, and the service answered that there is none (“Job not found”). Your first job will \
                     show whether the key may start jobs in this project.";
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileTested { attempt, result: Ok(CleanText::line(message)) }));
         },

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a load waits for the report of another member before it makes its own requests.
-const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
+const MEMBER_REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a waiting load looks for the report in the store.
 const REPORT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -39,7 +39,7 @@ impl EngineState {
             connection.begin_report_load(&self.scope, &team, key).await
         };
         match tokio::time::timeout(BOOKING_TIMEOUT, begin).await {
-            Ok(Ok(has_begun)) => (!has_begun).then(|| ReportWait { end: Instant::now() + REPORT_TIMEOUT }),
+            Ok(Ok(has_begun)) => (!has_begun).then(|| ReportWait { end: Instant::now() + MEMBER_REPORT_TIMEOUT }),
             Ok(Err(_)) | Err(_) => {
                 // After an unfinished statement, the connection can't be used any more.
                 *self.team.booking_connection.lock().await = None;

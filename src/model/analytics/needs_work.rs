@@ -73,7 +73,7 @@ impl ProblemSignal {
             Self::ThumbsDown => "thumbs down",
             Self::OpenComments => "open comments",
             Self::UnansweredQuestions => "unanswered questions",
-            Self::UnclickedSearches => "searches of unclicked queries",
+            Self::UnclickedSearches => "searches never clicked",
         }
     }
 }

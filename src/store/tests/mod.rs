@@ -119,7 +119,7 @@ impl Store {
         queued.into_iter().map(|queued| (queued.prompt, queued.not_before)).collect()
     }
 
-    async fn apply_job(&self, job: JobKey, response: RemoteJob, now: Time) -> super::MergeResult {
+    async fn apply_job(&self, job: JobKey, response: RemoteJob, now: Time) -> super::JobMergeResult {
         let requested = self.job(job).await.expect("read").expect("a job");
         self.apply_job_response(&requested, JobResponse::Job(response), now).await.expect("applied")
     }

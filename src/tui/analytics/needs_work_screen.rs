@@ -3,8 +3,8 @@
 //! as `–`.
 //!
 //! ```text
-//!                                                 thumbs      open              unclicked
-//!    page                          views  change    down  comments  unanswered   searches  score   0 ───── 6.1%
+//!                                                 thumbs      open                  never
+//!    page                          views  change    down  comments  unanswered    clicked  score   0 ───── 6.1%
 //! ▌  /guides/preview-deployments   1,411   ▼ 48%      12         3           9          3   6.1%   ████████████
 //!    /billing                        950    ▲ 2%       7         0          14          –   4.7%   █████████▍
 //! ```
@@ -131,7 +131,7 @@ impl App {
         let [comments, questions] = self.texts_about(page);
         let comments = comments.into_iter().map(|comment| ("- comment:", comment));
         let questions = questions.into_iter().map(|question| ("- unanswered question:", question));
-        let unclicked_searches = page.unclicked_searches.iter().map(|query| ("- search without a click:", query));
+        let unclicked_searches = page.unclicked_searches.iter().map(|query| ("- search that nobody clicked:", query));
         let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(unclicked_searches);
         texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
     }
@@ -287,7 +287,7 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
         ("thumbs down", ProblemSignal::ThumbsDown),
         ("open comments", ProblemSignal::OpenComments),
         ("unanswered", ProblemSignal::UnansweredQuestions),
-        ("unclicked-query searches", ProblemSignal::UnclickedSearches),
+        ("searches never clicked", ProblemSignal::UnclickedSearches),
     ];
     draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
@@ -359,13 +359,13 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
     note
 }
 
-/// Returns the note about searches whose words match the path of no page; `None` if there are no such searches. The last row of the
-/// list shows their number too.
+/// Returns the note about searches whose words match the path of no page; `None` if there are no such searches. The last
+/// row of the list shows their number too.
 fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let what = if searches == ViewCount::ONE { "search matches" } else { "searches match" };
-    // The word “unclicked” is left out, because the line above already contains it.
+    // The words “never clicked” are left out, because the line above already contains them.
     Some(format!("{} {what} no page path", format_views(searches)))
 }
 
@@ -411,7 +411,7 @@ fn table(width: usize, ranking: &NeedsWorkRanking) -> Table<ListCell<PageSignals
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
-        signal(["searches", "searches  of all"], 11, searches).optional(2),
+        signal(["clicked", "clicked  of all"], 11, searches).optional(2),
         C::right_aligned("score", 8, |row, _| match row.item.path {
             Some(_) => row.cell(share_text(row.item.score)),
             None => row.cell(""),
@@ -436,7 +436,7 @@ fn upper_heading_line(heading: &str) -> String {
     let above = match name {
         "down" => "thumbs",
         "comments" => "open",
-        "searches" => "unclicked",
+        "clicked" => "never",
         _ => "",
     };
     format!("{above}{share}")
@@ -492,7 +492,7 @@ fn signal_heading(signal: ProblemSignal) -> &'static str {
         ProblemSignal::ThumbsDown => "Thumbs down",
         ProblemSignal::OpenComments => "Open comments",
         ProblemSignal::UnansweredQuestions => "Unanswered questions",
-        ProblemSignal::UnclickedSearches => "Unclicked searches",
+        ProblemSignal::UnclickedSearches => "Searches never clicked",
     }
 }
 

@@ -194,11 +194,16 @@ pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static F
         "down  of all" => "down",
         "comments  of all" => "comments",
         "unanswered  of all" => "unanswered",
-        "searches  of all" => "searches",
+        "clicked  of all" => "clicked",
         other => other,
     };
-    // The first column of a list of groups shows the field `name`. Its heading is the kind of group instead.
-    find_field(name).or_else(|| find_field("name").filter(|_| ["page", "category"].contains(&name)))
+    find_field(name).or_else(|| match name {
+        // The first column of a list of groups shows the field `name`. Its heading is the kind of group instead.
+        "page" | "category" => find_field("name"),
+        // The second line of the heading “never clicked”.
+        "clicked" => find_field("searches"),
+        _ => None,
+    })
 }
 
 /// Handles the actions that all tabs with a list have in common: filtering, sorting and marking. `columns` are the

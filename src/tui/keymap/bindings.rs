@@ -195,7 +195,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('/')],
         Action::Filter,
         "filter",
-        "filter: words !word ai>50% human>1k Δ<-20% new gone",
+        "filter: words !word ai>50% human>1k d<-20% new gone",
     ),
     key_binding(
         Context::Views,
@@ -909,7 +909,7 @@ pub const BINDINGS: &[Binding] = &[
         &[plain_key(KeyCode::Enter), ctrl('j')],
         Action::NextField,
         "next",
-        "go to the next field, or save on the last one",
+        "go to the next field, or to the button",
     ),
     key_binding(
         Context::WelcomeText,

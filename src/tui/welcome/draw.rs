@@ -231,7 +231,7 @@ fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
             let text = match welcome.line {
                 FormLine::Field(field) => welcome.form.explanation(field),
                 FormLine::Save => format!(
-                    "{} tests the key and the project with one request (not subject to any limit), then saves {}.",
+                    "{} tests the key with one request (not subject to any limit), then saves {}.",
                     key(Action::NextField),
                     welcome.config_path
                 ),

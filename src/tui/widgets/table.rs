@@ -174,7 +174,7 @@ impl<K> Table<K> {
         self.headings_with(|column, _| column.heading_cell(style))
     }
 
-    /// Returns the line of headings. `heading` returns the cell for a column and its width.
+    /// Returns the line of headings. `heading` gets a column and its width, and returns the column's cell.
     pub fn headings_with<'a>(&self, mut heading: impl FnMut(&Column<K>, usize) -> TableCell<'a>) -> Line<'a> {
         self.lay_out(|column| heading(column, column.width))
     }

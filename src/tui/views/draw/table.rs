@@ -64,7 +64,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
             vec![none, format!("  {} shows all.", view.app.key_label(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>100  share<10% (AI share)  human>1000  total<=1k".to_owned());
         if table.comparison().is_some() {
-            lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
+            lines.push("  d<-20% (change)  dhuman>100  dai>5%  new  gone (no views left)".to_owned());
         }
         return lines;
     }

@@ -370,11 +370,11 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
                 match known.numbers.searches_with_click.filter(|_| !queries.is_empty()) {
                     Some(clicked) => {
                         let loaded = if least.is_empty() { "" } else { " (not all loaded)" };
-                        let clicked = format!("{hits}, {} clicked{loaded}", format_views(clicked));
-                        vec![clicked, format!("most clicked for: {}", queries.join(", "))]
+                        let clicked = format!("{hits}, {} with a click{loaded}", format_views(clicked));
+                        vec![clicked, format!("top page for: {}", queries.join(", "))]
                     }
                     None if queries.is_empty() => vec![format!("{least}{hits}")],
-                    None => vec![format!("{least}{hits}"), format!("most clicked for: {}", queries.join(", "))],
+                    None => vec![format!("{least}{hits}"), format!("top page for: {}", queries.join(", "))],
                 }
             });
             ("Searches", known.unwrap_or_default())
