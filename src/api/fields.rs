@@ -27,7 +27,8 @@ pub(super) fn body_text(body: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }
 
-/// Returns the requested fields of a body that is one object. Fails if the body is empty or anything else.
+/// Returns the requested fields of a body that is one object. Fails if it is anything
+/// else; an empty body has an error of its own.
 pub(super) fn object_fields<'a, const N: usize>(
     body: &'a str,
     names: &[&str; N],

@@ -22,7 +22,7 @@ pub enum RetryAfterHeader {
 }
 
 impl RetryAfterHeader {
-    /// Parses the header's value; negative numbers, fractions and other text count as missing.
+    /// Parses the header's value: a whole number of seconds or an HTTP date. Anything else counts as missing.
     pub fn parse(value: Option<&str>) -> Self {
         let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
             return Self::Missing;

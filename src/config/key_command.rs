@@ -22,7 +22,7 @@ pub(super) const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_STDERR_CHARS: usize = 300;
 /// A line of stdout with at least this many bytes may be the API key. If stderr repeats the line, docdeck replaces it
 /// with `***` before it shows the stderr text.
-const MIN_KEY_BYTES: usize = 8;
+const MIN_REDACTED_LINE_BYTES: usize = 8;
 
 /// Whether a program may use the terminal, for example to ask for a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ fn describe_exit(status: ExitStatus) -> String {
 fn describe_stderr(errors: &[u8], output: &[u8]) -> String {
     let mut text = Zeroizing::new(String::from_utf8_lossy(errors).into_owned());
     let output = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
-    for line in output.lines().map(str::trim).filter(|line| line.len() >= MIN_KEY_BYTES) {
+    for line in output.lines().map(str::trim).filter(|line| line.len() >= MIN_REDACTED_LINE_BYTES) {
         text = Zeroizing::new(text.replace(line, "***"));
     }
     let message = CleanText::title(&redacted_setting(&text), MAX_STDERR_CHARS);

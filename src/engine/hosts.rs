@@ -143,7 +143,7 @@ impl PullRequestStates {
         if client.kind() == HostKind::GitHub {
             states.update_conflicts_and_checks(client, should_recheck_conflicts).await;
         }
-        states.assign_states_to_jobs(requested);
+        states.sort_results(requested);
         states
     }
 
@@ -187,7 +187,8 @@ impl PullRequestStates {
         }
     }
 
-    fn assign_states_to_jobs(&mut self, requested: &[LinkedPullRequest]) {
+    /// Moves the results of the requested pull requests to `reported` and `failed`.
+    fn sort_results(&mut self, requested: &[LinkedPullRequest]) {
         let mut results: HashMap<PullRequestLink, _> = std::mem::take(&mut self.results).into_iter().collect();
         for linked in requested {
             match results.remove(&linked.link) {

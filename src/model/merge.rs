@@ -47,9 +47,9 @@ pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Merges the state that a code host reported for the job's pull request into the job. If the most important fact
-/// or the head commit of the pull request has changed and the user has to act on it, the job counts as changed, so that
-/// it is listed as needing the user again.
+/// Merges the state that a code host reported for the job's pull request into the job. If the pull
+/// request's most important fact (such as failed checks) or its head commit has changed, and it is the user's turn, the
+/// job counts as changed, so that it is listed as needing the user again.
 pub fn merge_pull_request(job: &mut Job, newer: PullRequest, now: Time) {
     let before = job.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));

@@ -32,7 +32,7 @@ pub struct StatusSummary {
     pub active: usize,
     /// Queued jobs that are not paused.
     pub queued: usize,
-    /// Queued jobs that are paused: by the user, or because only one instance may send their prompt.
+    /// Queued jobs that are paused: by the user, or because their prompt is reserved for one instance.
     pub paused: usize,
     /// When the active jobs were last checked: the earliest of these times. `None` if no job is active.
     pub as_of: Option<Time>,

@@ -304,7 +304,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn release_lease(&mut self) -> Result<(), TeamError> {
+    pub async fn release_poll_lease(&mut self) -> Result<(), TeamError> {
         match self.lease.take() {
             Some(lease) => {
                 lease::release_lease(self.connection, &self.team.organization, self.project_id, &lease).await

@@ -100,7 +100,7 @@ impl App {
         if base.is_some() { Flow::Unhandled } else { self.dispatch_to_screen(now, effects, handle) }
     }
 
-    /// Lets the topmost modal dialog handle an input or, if no dialog is modal, the current screen.
+    /// Passes an input to the topmost modal dialog, or to the current screen if no dialog is modal.
     pub(super) fn dispatch_to_base(
         &mut self,
         now: Time,

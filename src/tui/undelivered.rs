@@ -261,12 +261,16 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started the job. {undo} then brings the prompt back.")
+                format!(
+                    "The service may still have started the job. Afterwards, press {undo} to bring the prompt back."
+                )
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received the follow-up. {undo} then brings the prompt back.")
+                format!(
+                    "The service may still have received the follow-up. Afterwards, press {undo} to bring the prompt back."
+                )
             }
-            (false, _) => format!("Nothing is sent. {undo} then undoes it."),
+            (false, _) => format!("Nothing is sent. Afterwards, press {undo} to undo."),
         };
         if !unconfirmed {
             return vec![

@@ -132,7 +132,7 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
                 assert_eq!(exchange.take_lease_or_get_wait("of bob").await.expect("taken over"), None, "{context}");
                 let after: i64 = team.server.sql("SELECT token FROM docdeck.lease").parse().expect("a number");
                 assert!(after > token, "{context}: {after} after {token}");
-                exchange.release_lease().await.expect("released");
+                exchange.release_poll_lease().await.expect("released");
                 after
             });
             if ends.last() == Some(&End::Enough) {

@@ -26,7 +26,7 @@ async fn only_one_member_has_the_lease_until_it_is_released_or_expires() {
     let wait = of_bob.take_lease_or_get_wait("b").await.expect("an answer").expect("taken by ana");
     assert!(wait > Duration::ZERO && wait <= LEASE_DURATION && !of_bob.has_lease(), "{wait:?}");
     // Releasing notifies the others.
-    of_ana.release_lease().await.expect("released");
+    of_ana.release_poll_lease().await.expect("released");
     assert!(two.next_notifications().await.expect("notified").is_lease_released);
     assert_eq!(of_bob.take_lease_or_get_wait("b").await.expect("taken"), None);
     assert_eq!(server.sql("SELECT token FROM docdeck.lease"), "2");
@@ -35,7 +35,7 @@ async fn only_one_member_has_the_lease_until_it_is_released_or_expires() {
     assert_eq!(of_ana.take_lease_or_get_wait("a").await.expect("taken over"), None);
     // The former holder can't release the lease of the new one, even before it knows about it.
     assert!(of_bob.has_lease());
-    of_bob.release_lease().await.expect("nothing to release");
+    of_bob.release_poll_lease().await.expect("nothing to release");
     assert_eq!(server.sql("SELECT holder FROM docdeck.lease"), "a");
     assert!(of_bob.take_lease_or_get_wait("b").await.expect("an answer").is_some() && !of_bob.has_lease());
 }

@@ -44,8 +44,8 @@ struct CacheWriter {
 
 impl CacheWriter {
     async fn fill(&self) -> Result<(), StoreError> {
-        // The store answers only after the history is written. Computing page views earlier would delay the first
-        // frame.
+        // Waits until the history is written, because the store answers only then. Computing page views earlier would
+        // delay the first frame.
         let jobs = self.store.jobs(&self.scope).await?;
         let today = self.sim.now().date_naive();
         for range in weeks_to_compare(today) {

@@ -131,7 +131,7 @@ async fn run_session(
     let mut session = ConnectedSession { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
     // If releasing fails, the lease expires later.
-    let _ = tokio::time::timeout(LEASE_RELEASE_TIMEOUT, session.exchange.release_lease()).await;
+    let _ = tokio::time::timeout(LEASE_RELEASE_TIMEOUT, session.exchange.release_poll_lease()).await;
     inner.set_poll_permission(PollPermission::Denied);
     Ok(end)
 }
@@ -324,7 +324,7 @@ impl ConnectedSession<'_> {
         if !self.inner.team.has_jobs_to_poll.load(Ordering::Relaxed) {
             self.lease_due = None;
             if self.exchange.has_lease() {
-                self.exchange.release_lease().await?;
+                self.exchange.release_poll_lease().await?;
             }
             self.inner.set_poll_permission(PollPermission::Denied);
             return Ok(());

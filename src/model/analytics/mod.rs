@@ -128,8 +128,8 @@ impl AnalyticsRow for PageRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsResponse<R> {
     pub rows: Vec<R>,
-    /// The totals of the whole site: its visitors, or in `total` the number of searches. Reports of other kinds have no
-    /// totals.
+    /// The totals of the whole site. Visitors have all counts, and searches only `total`, the number of searches. Reports
+    /// of other kinds have no totals.
     pub totals: Counts,
     /// Where the next response begins; `None` if this is the last response.
     pub next: Option<Cursor>,

@@ -1,4 +1,5 @@
-//! The format of export files: all data of this computer as JSON Lines, for `docdeck export` and `docdeck import`.
+//! The format of export files, for `docdeck export` and `docdeck import`: the jobs and drafts of all projects as JSON
+//! Lines.
 //!
 //! A file has a header, one line per job with its complete thread, drafts that belong to no job, and an end line, which
 //! shows that the file is complete. `wire` converts the lines from and to JSON, and `merge_rules` has the rules for

@@ -364,9 +364,9 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
 fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let what = if searches == ViewCount::ONE { "search matches" } else { "searches match" };
+    let fit = if searches == ViewCount::ONE { "search fits" } else { "searches fit" };
     // The words “never clicked” are left out, because the line above already contains them.
-    Some(format!("{} {what} no page path", format_views(searches)))
+    Some(format!("{} {fit} no page's path", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

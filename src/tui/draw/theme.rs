@@ -247,9 +247,9 @@ fn mean(one: Color, other: Color) -> Option<Color> {
     })
 }
 
-/// Returns a slightly darker colour. With a stronger contrast, the texture would look different from the partly filled
-/// cells, which have the mean tone of the texture. For a fixed colour, returns another fixed colour: the one nearest to
-/// the darker colour.
+/// Returns a slightly darker colour, for the texture of [`texture_styles`]. If it were much darker, the full cells of a bar
+/// would look different from its partly filled cell, which has the mean of both tones. For a fixed colour, returns
+/// another fixed colour: the one nearest to the darker colour.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;
     let darker = [r, g, b].map(|part| part - part / 5);

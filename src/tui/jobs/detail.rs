@@ -120,7 +120,7 @@ pub(in crate::tui) struct DetailLines {
     pub head: Vec<Fact>,
     /// The facts that scroll together with the timeline below them, because a head with them would leave too few rows
     /// for the timeline. Empty if all facts fit into the head.
-    pub scrolled_facts: Vec<Fact>,
+    pub scrollable_facts: Vec<Fact>,
     /// The number of rows for the lines that scroll. These rows are below the head and a blank row.
     pub scrolled_area_rows: usize,
     /// The number of lines that scroll.
@@ -245,16 +245,16 @@ impl Detail {
         };
         let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
         let fixed = facts.iter().position(can_scroll).filter(|_| !leaves_enough).unwrap_or(facts.len());
-        let scrolled_facts = facts.split_off(fixed);
+        let scrollable_facts = facts.split_off(fixed);
         // A blank row follows the head anyway, so the head must not end with one.
         facts.pop_if(|last| *last == Fact::Blank);
         // A blank line follows the facts that scroll.
-        let above = if scrolled_facts.is_empty() { 0 } else { scrolled_facts.len() + 1 };
+        let above = if scrollable_facts.is_empty() { 0 } else { scrollable_facts.len() + 1 };
         let is_message = self.lines.is_empty() && !matches!(self.thread, Load::Ready(_));
         let scrolled_line_count = above + self.lines.len() + usize::from(is_message);
         let scrolled_area_rows = rows.saturating_sub(facts.len() + 1);
         let top = scrolled_line_count.saturating_sub(scrolled_area_rows).saturating_sub(self.lines_below);
-        DetailLines { head: facts, scrolled_facts, scrolled_area_rows, scrolled_line_count, top }
+        DetailLines { head: facts, scrollable_facts, scrolled_area_rows, scrolled_line_count, top }
     }
 
     pub fn job(&self) -> Option<JobKey> {

@@ -69,19 +69,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
     for row in 0..lines.scrolled_area_rows.min(lines.scrolled_line_count.saturating_sub(lines.top)) {
         let line = match row {
             0 if lines.top > 0 => Line::styled(format!("↑ {} more", format_count(lines.top + 1)), theme.muted),
-            _ => scrolled_line(view, job, lines, lines.top + row, width),
+            _ => scrollable_line(view, job, lines, lines.top + row, width),
         };
         draw_line(frame, text, first_row + row, line);
     }
 }
 
 /// Returns the line at this index among those that scroll: facts, a blank line, and the timeline.
-fn scrolled_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usize, width: usize) -> Line<'a> {
+fn scrollable_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usize, width: usize) -> Line<'a> {
     let detail = &view.app.detail;
-    if let Some(fact) = lines.scrolled_facts.get(at) {
+    if let Some(fact) = lines.scrollable_facts.get(at) {
         return fact_line(view, job, fact, width);
     }
-    let above = if lines.scrolled_facts.is_empty() { 0 } else { lines.scrolled_facts.len() + 1 };
+    let above = if lines.scrollable_facts.is_empty() { 0 } else { lines.scrollable_facts.len() + 1 };
     match (at.checked_sub(above), detail.thread()) {
         (None, _) => Line::default(),
         (Some(_), Load::Idle | Load::Loading { previous: None }) => {

@@ -232,13 +232,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Views, &[ch('V')], Action::MarkRange, "", "mark all rows from the last mark to here"),
     key_binding(Context::Views, &[ch('e')], Action::Export, "export", "export the visible rows or all loaded rows"),
     key_binding(Context::Views, &[ch('H')], Action::CachedRanges, "", "list the cached ranges"),
-    key_binding(
-        Context::Views,
-        &[ch('p')],
-        Action::JumpToPage,
-        "go to rows",
-        "go to another block of rows (by block number)",
-    ),
+    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "go to rows", "go to a block of rows by its number"),
     key_binding(
         Context::Views,
         &[ch('d')],
@@ -692,7 +686,7 @@ pub const BINDINGS: &[Binding] = &[
         "",
         "scroll down a page",
     ),
-    // The safest choice for an unconfirmed prompt comes first.
+    // The safest choice for an unconfirmed new job comes first.
     key_binding(
         Context::Resolve,
         &[ch('l')],
