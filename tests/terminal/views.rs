@@ -66,7 +66,8 @@ fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
 
 #[test]
 fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
-    let (variables, _service) = start_service(&["views=latency-300"]);
+    // Slow enough that a busy test still sees the bar of the first response before the second one arrives.
+    let (variables, _service) = start_service(&["views=latency-1000"]);
     let mut pty = run_views_effect(&["--all"], &variables);
     pty.wait_for_text("Loading all pages of ");
     pty.wait_for_text("% of the views, 250 rows, 1 request");
