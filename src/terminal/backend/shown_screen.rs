@@ -114,15 +114,17 @@ impl ShownScreen {
                     *cell = COVERED_CELL;
                     continue;
                 }
+                if cell.diff_option == CellDiffOption::Skip {
+                    *cell = Cell::EMPTY;
+                    continue;
+                }
                 if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden) {
                     *cell = visible;
                 }
                 if !is_narrow(cell) {
                     covered_until = x.saturating_add(cell.cell_width().max(1));
                 }
-                if cell.diff_option == CellDiffOption::Skip {
-                    *cell = Cell::EMPTY;
-                } else if !looks_like(cell, &Cell::EMPTY) {
+                if !looks_like(cell, &Cell::EMPTY) {
                     self.changed_cells.push((y, x));
                 }
                 normalize_blank(cell);
