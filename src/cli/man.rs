@@ -30,7 +30,8 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     (
         "5",
         "Hourly limit reached, by docdeck's count or by the service's answer. \
-         Also if --check finds nothing, but not all rows are loaded.",
+         Also if --check finds nothing, but not all rows are loaded; if the agreed number of requests is used; \
+         or if another docdeck paused or discarded the prompt.",
     ),
     (
         "6",

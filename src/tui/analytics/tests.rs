@@ -1,8 +1,9 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::question_groups::QuestionGroup;
 use super::row_list::sort_arrow_points_up;
+use super::screen::field_of_heading;
 use super::tab::AnalyticsTab;
-use crate::model::analytics::needs_work::ProblemSignal;
+use crate::model::analytics::needs_work::{PageSignals, ProblemSignal};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, ConversationMessage, Cursor, Feedback, FeedbackStatus, PageFeedback, Question,
     RowsLoadOutcome, RowsMerge, RowsReport, RowsResponse, Search,
@@ -768,4 +769,12 @@ fn a_report_that_another_member_loaded_is_shown_without_a_request() {
     let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(0));
     assert_eq!(analytics_effects(&effects), []);
     assert!(screen(&app).contains("limits") && !screen(&app).contains("sso"), "{}", screen(&app));
+}
+
+#[test]
+fn a_click_on_a_heading_sorts_by_the_field_of_its_column() {
+    for heading in ["clicked", "clicked  of all"] {
+        assert_eq!(field_of_heading::<PageSignals>(heading).map(|field| field.name), Some("searches"));
+    }
+    assert_eq!(field_of_heading::<Search>("clicked").map(|field| field.name), Some("ctr"));
 }
