@@ -182,6 +182,8 @@ impl JobWait {
         match event {
             EngineEvent::Job(row) => self.update(*row, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, out),
+            // A job is removed from the store only if it has finished, so the command need not wait for it.
+            EngineEvent::JobsRemoved(left) => self.jobs.retain(|row| left.contains(row.key)),
             EngineEvent::Merged { gone, into } => self.replace_merged_job(gone, session.store.job(into).await?),
             EngineEvent::Connection(Connection::KeyRefused { reason }) => {
                 return Ok(Some(WaitOutcome::KeyRefused(reason)));

@@ -66,7 +66,7 @@ impl SimBuild {
             "_id": id,
             "projectId": super::service::PROJECT_ID,
             "createdAt": self.started_at.to_rfc3339(),
-            "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + ENDS_AFTER).to_rfc3339()),
+            "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + scaled(ENDS_AFTER, speed)).to_rfc3339()),
             "status": status,
             "summary": summary,
             "logs": logs,

@@ -17,7 +17,6 @@ use rusqlite::Transaction;
 /// Maximum total size of cached diffs in bytes. The oldest ones are removed first; the newest one is always kept.
 const MAX_TOTAL_BYTES: i64 = 64 * 1024 * 1024;
 
-/// A cached diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDiff {
     /// The head commit to which the diff belongs.
@@ -57,8 +56,8 @@ impl Store {
         .await
     }
 
-    /// Replaces the cached details of the pull request with this link. If one of `jobs` is not about any pages yet, it
-    /// gets the pages that the pull request changes.
+    /// Caches `details` for the pull request whose link is `link`. Details that were cached earlier are replaced. Each
+    /// of `jobs` that has no pages yet gets the pages that the pull request changes.
     pub async fn save_pull_request_details(
         &self,
         link: &CleanText,
@@ -121,7 +120,8 @@ impl Store {
             tx.change(
                 "DELETE FROM pull_request_diff WHERE link <> ?1 AND link IN (
                      SELECT link FROM (
-                         SELECT link, sum(length(diff)) OVER (ORDER BY as_of DESC, link) AS total FROM pull_request_diff)
+                         SELECT link, sum(octet_length(diff)) OVER (ORDER BY as_of DESC, link) AS total
+                         FROM pull_request_diff)
                      WHERE total > ?2)",
                 (&link, MAX_TOTAL_BYTES),
             )?;

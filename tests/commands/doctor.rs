@@ -188,6 +188,16 @@ async fn a_rejected_api_key_an_unreachable_service_and_an_invalid_base_url_are_p
     assert_eq!((code, state), (1, "problem"));
     assert!(message.contains("connection refused"), "{message}");
 
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
+    command.env("DOCDECK_BASE_URL", format!("http://{}", listener.local_addr().expect("bound")));
+    // Ends with the test's process, at the latest.
+    std::thread::spawn(move || listener.incoming().for_each(|connection| drop(connection)));
+    let (code, report) = on_another_thread(move || run_json(&mut command)).await;
+    let (state, message, _) = find_check(&report, "Service", "connection");
+    assert_eq!((code, state), (1, "problem"), "a connection that is closed without an answer");
+    assert!(!message.contains("answered in"), "{message}");
+
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_BASE_URL", "mint_pasted_into_the_wrong_field");
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;

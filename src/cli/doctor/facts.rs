@@ -173,9 +173,12 @@ impl<'a> DoctorFacts<'a> {
         self.store_examination.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
     }
 
-    /// Returns the response of the service. Returns `None` if no request was sent or the service was not reached.
+    /// Returns the response of the service. Returns `None` if no request was sent or none was answered.
     pub(super) fn service_response(&self) -> Option<&TimedResponse> {
-        self.response.as_ref().filter(|timed| !matches!(timed.response.result, Err(ApiError::NotReached { .. })))
+        let has_no_answer = |failure: &ApiError| {
+            matches!(failure, ApiError::NotReached { .. } | ApiError::TimedOut { .. } | ApiError::Lost { .. })
+        };
+        self.response.as_ref().filter(|timed| !timed.response.result.as_ref().is_err_and(has_no_answer))
     }
 
     /// Examines the store, and finds the instances of docdeck that are running.

@@ -6,10 +6,10 @@ use crate::api::{ApiError, ExtraRoots, Proxy, count_system_roots};
 use crate::engine::check::missing_project_failure;
 use chrono::TimeDelta;
 
-/// If this computer's clock is off by at least this much, the check is a warning.
+/// If this computer's clock is off by at least this much, the check reports a warning.
 const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
-/// If this computer's clock is off by at least this much, the check is a problem, because valid certificates can look
-/// expired.
+/// If this computer's clock is off by at least this much, the check reports a problem, because valid certificates can
+/// look expired.
 const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
 pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
@@ -56,14 +56,13 @@ pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {
 
 /// Reports whether the service has responded, or why no request was sent.
 pub(super) fn connection(facts: &DoctorFacts<'_>) -> CheckResult {
-    let response = match &facts.response {
-        Some(TimedResponse { response, .. }) => response,
-        None if facts.is_offline => return skipped("no request because of --offline"),
-        None => return skipped("no request: key, project or base URL is missing"),
+    let Some(TimedResponse { response, .. }) = facts.service_response() else {
+        return match facts.response.as_ref().map(|timed| &timed.response.result) {
+            Some(Err(failure)) => error(failure),
+            _ if facts.is_offline => skipped("no request because of --offline"),
+            _ => skipped("no request: key, project or base URL is missing"),
+        };
     };
-    if let Err(failure @ ApiError::NotReached { .. }) = &response.result {
-        return error(failure);
-    }
     let is_encrypted = facts.route.as_ref().is_ok_and(|route| route.uses_tls);
     let tls = if is_encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
     ok(format!("{tls}; answered in {} ms", response.took.as_millis()))

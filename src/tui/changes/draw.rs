@@ -162,7 +162,7 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize
         let forms = [format!(" · {}", views_text(view.app, views)), format!(" · {counts} views"), String::new()];
         note.push_str(&format!("  → {page}"));
         let space = space.saturating_sub(row.used_cells() + note.width());
-        // A number that is cut off would be taken for a smaller one.
+        // Adds the longest form that fits completely. A number that is cut off would be taken for a smaller one.
         note.push_str(forms.iter().find(|form| form.width() <= space).map_or("", String::as_str));
     }
     if row.used_cells() < space {
@@ -186,8 +186,8 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
         (LineKind::Context, Markup::Heading) => (" ", theme.title),
         (LineKind::Context, Markup::FrontMatter | Markup::Jsx | Markup::Code) => (" ", theme.muted),
     };
-    // A removed line has its number in the old version, all others have theirs in the new one, since two columns of
-    // numbers would be too wide.
+    // There is space for only one column of numbers. A removed line shows its number in the old version, any other line
+    // its number in the new version.
     let number = align_right(&line.number().to_string(), GUTTER_WIDTH - 4);
     let text = line_text(diff, index);
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
@@ -244,15 +244,44 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, inner: Rec
 }
 
 impl Changes {
-    /// Returns the ranges of a text in which the searched text occurs, ignoring the case of ASCII letters.
+    /// Returns the ranges of a text in which the searched text occurs, ignoring case.
     fn find_matches(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        let wanted = self.search.as_ref().map(|search| search.text().to_ascii_lowercase()).unwrap_or_default();
-        let lower = text.to_ascii_lowercase();
+        let wanted = self.search.as_ref().map(|search| search.text().to_lowercase()).unwrap_or_default();
         let mut at = 0;
         std::iter::from_fn(move || {
-            let start = at + lower.get(at..).filter(|_| !wanted.is_empty())?.find(&wanted)?;
-            at = start + wanted.len();
-            Some(start..at)
+            let rest = text.get(at..).filter(|_| !wanted.is_empty())?;
+            let mut starts = rest.char_indices().map(|(offset, _)| at + offset);
+            let found = starts.find_map(|start| Some(start..start + match_length(text.get(start..)?, &wanted)?))?;
+            at = found.end;
+            Some(found)
         })
+    }
+}
+
+/// Returns the number of bytes at the start of `text` that match `wanted`, ignoring case. `None` if the text doesn't
+/// start with `wanted`, which is in lower case.
+fn match_length(text: &str, wanted: &str) -> Option<usize> {
+    let mut wanted = wanted.chars().peekable();
+    for (at, char) in text.char_indices() {
+        if wanted.peek().is_none() {
+            return Some(at);
+        }
+        if !char.to_lowercase().all(|lower| wanted.next() == Some(lower)) {
+            return None;
+        }
+    }
+    wanted.peek().is_none().then_some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::match_length;
+
+    #[test]
+    fn a_match_ignores_case_also_of_letters_whose_other_case_has_another_length() {
+        assert_eq!(match_length("Éa", "é"), Some(2));
+        assert_eq!(match_length("İx", "i\u{307}x"), Some(3));
+        assert_eq!(match_length("ab", "abc"), None);
+        assert_eq!(match_length("ab", "b"), None);
     }
 }
