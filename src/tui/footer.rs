@@ -41,10 +41,10 @@ impl App {
         // Hints of keys that edit text are shown only in multi-line editors.
         let label = move |row: &Binding| {
             let is_relevant = match row.action {
-                // While a dialog or the details cover the list, the quit key only closes them.
+                // While a dialog or the details cover the list, the quit key only closes them, so it gets no hint.
                 Action::Quit => !self.has_dialog_or_detail(),
-                // In a text input, the key types a character.
-                Action::Palette => !takes_text && self.covering_dialog().is_none(),
+                // In a text input, the key types a character, so it gets no hint.
+                Action::Palette => !takes_text && self.topmost_modal_index().is_none(),
                 _ => in_editor || row.context != Context::Text,
             };
             if is_relevant && !row.hint.is_empty() { self.label(row) } else { None }
@@ -61,9 +61,9 @@ impl App {
         })
     }
 
-    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog or
-    /// the screen can leave out any binding. A binding of a context other than its first is also left out if the app
-    /// doesn't offer the action now.
+    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog or,
+    /// if no dialog is open, the screen decides this. For a binding of another context, [`Self::offers_global_action`]
+    /// must return true as well.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));
@@ -73,13 +73,13 @@ impl App {
     }
 
     /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
-    /// first, then the keys for the selection. The other keys of the list of jobs end at the right edge, so that they
-    /// stay in place when the selection changes.
+    /// first, then the keys for the selection. On the jobs screen, some keys, such as those for sorting and quitting,
+    /// are at the right edge, so that they stay in place when the selection changes.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_marked = self.marks_label().is_some();
         let top = self.top_component();
         let is_named = |action| top.is_some_and(|top| top.shows_key(action));
-        let is_shown = |action| !is_named(action) && (!is_marked || works_on_marks(action));
+        let is_shown = |action| !is_named(action) && (!is_marked || is_shown_while_marked(action));
         let rows = self.hints().filter(|(_, row, _)| is_shown(row.action));
         let hint = |(chord, row, label): (_, &Binding, _)| Hint { action: Some(row.action), ..Hint::new(chord, label) };
         let mut hints: Vec<Hint> = rows.map(hint).collect();
@@ -88,11 +88,11 @@ impl App {
         let index = hints.iter().position(is_general).unwrap_or(hints.len());
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string().into()));
         hints.splice(index..index, custom.collect::<Vec<_>>());
-        let screen = Some(self.screen).filter(|_| self.covering_dialog().is_none());
+        let screen = Some(self.screen).filter(|_| self.topmost_modal_index().is_none());
         let group = |hint: &Hint| match hint.action {
             None => FooterGroup::Selection,
-            // The label before the hints has the number of marked jobs. These actions don't act on the marked jobs, so
-            // they come last.
+            // The label before the hints shows the number of marked jobs. These actions don't act on the marked jobs,
+            // so their hints come last.
             Some(Action::Filter | Action::NextNeedsYou | Action::Help) if is_marked => FooterGroup::Last,
             Some(action) => footer_group(action, screen),
         };
@@ -129,8 +129,8 @@ impl App {
         hints
     }
 
-    /// Returns the label before the hints, with the number of marked jobs. Returns `None` if key presses don't act on
-    /// the marked jobs.
+    /// Returns the label before the hints, with the number of marked jobs. `None` if no job is marked, or if key
+    /// presses don't act on the marked jobs.
     pub fn marks_label(&self) -> Option<String> {
         let is_list = self
             .top_component()
@@ -181,9 +181,9 @@ impl App {
     }
 }
 
-/// Whether the footer shows an action while jobs are marked. An action that ignores the marks would be misleading next
-/// to the number of marked jobs.
-fn works_on_marks(action: Action) -> bool {
+/// Whether the footer shows an action while jobs are marked. The actions listed below are hidden, because next to the
+/// number of marked jobs they would seem to act on the marked jobs.
+fn is_shown_while_marked(action: Action) -> bool {
     !matches!(
         action,
         Action::NewJob
@@ -226,7 +226,8 @@ fn footer_group(action: Action, screen: Option<Screen>) -> FooterGroup {
         Action::Palette,
         Action::Help,
     ];
-    // Only the jobs screen has keys at the right edge, because on other screens no key depends on the selection.
+    // Only the jobs screen has keys at the right edge, because only there the keys on the left often change with the
+    // selection.
     let right =
         [Action::Quit, Action::Drafts, Action::NextSort, Action::Mark, Action::Refresh, Action::Batch, Action::Track];
     let rank = |actions: &[Action]| actions.iter().position(|other| *other == action);
@@ -280,7 +281,7 @@ mod tests {
         });
         let stable: Vec<Hint> = footers[0].iter().filter(|hint| footers[1].contains(hint)).cloned().collect();
         let labels: Vec<&str> = stable.iter().map(|hint| hint.label.as_ref()).collect();
-        for label in ["next for you", "copy", "dismiss", "done"] {
+        for label in ["next job for you", "copy", "dismiss", "done"] {
             assert!(labels.contains(&label), "{label}: {footers:?}");
         }
         let own = footers.each_mut().map(|footer| {

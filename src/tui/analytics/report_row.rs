@@ -97,7 +97,7 @@ impl ReportRow for Search {
         let total = report.totals.total.value().map(|total| ("searches", total));
         let [queries, unclicked] = match report.is_complete() {
             true => ["queries", "unclicked queries"],
-            false => ["loaded queries", "unclicked"],
+            false => ["loaded queries", "of these unclicked"],
         };
         let rows = [(queries, count_rows(report, |_| true)), (unclicked, count_rows(report, Self::is_unclicked))];
         total.into_iter().chain(rows).collect()
