@@ -64,7 +64,7 @@ fn commit_and_date() -> Option<String> {
 /// seconds.
 fn commit_name_and_time() -> Option<(String, String)> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
-    // If the source was copied into another repository, that repository's commits are not docdeck's.
+    // If the source was copied into another repository, returns `None`, because the commits there are not docdeck's.
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
     if top.canonicalize().ok()? != root.canonicalize().ok()? {
         return None;

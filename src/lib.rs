@@ -34,9 +34,9 @@
 //! [`tui::keymap`], the table of all shortcuts except custom commands, from which footer, help and command palette are
 //! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action goes to the
 //! topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
-//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. The app passes moves in lists, such as
-//! `j`, back as a `Scroll`. Drawing and clicking share the layout; drawing changes no state. After a move, unchanged
-//! rows keep their cells ([`tui::draw::KeptCells`]). Themes (`assets/themes`) assign colours to roles.
+//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. The app turns a move in a list, such as
+//! `j`, into a `Scroll` of that list. Drawing and clicking share the layout; drawing changes no state. After a move,
+//! unchanged rows keep their cells ([`tui::draw::KeptCells`]). Themes (`assets/themes`) assign colours to roles.
 //!
 //! # Messages and effects
 //!
@@ -65,16 +65,16 @@
 //! [`api::Client`], the store merges the response by the rules of `model::merge` in one transaction, and a
 //! [`model::engine_event::EngineEvent`] updates the row (`put_job` in `tui::jobs::update`, `upsert` in `tui::jobs`). Of
 //! all instances on the computer, one has the poll lease and polls, and one has the dispatch lease and sends queued
-//! prompts; the others send only what was submitted in them. Leases are file locks (`engine::lease`). Every instance
-//! notices what others write to the store (`engine::watch`), so all show the same data.
+//! prompts; the others send only prompts that were submitted in them. Leases are file locks (`engine::lease`). Every
+//! instance notices what others write to the store (`engine::watch`), so all show the same data.
 //!
 //! A prompt goes from `tui::compose` to `engine::submit`, which saves it; independently, `engine::dispatch` sends it
 //! and records the outcome (`store::sending`). A prompt is `queued → sending (saved with its ledger entry in one
 //! transaction) → accepted | not sent | rejected | unconfirmed`. After a 429 it is queued again. A queued prompt can be
 //! `paused`; one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
-//! [`store::Store::request_permit_with_team_permission`], which only one instance can get. If a process is killed while
-//! sending, the next start or, within seconds, another instance marks the prompt as unconfirmed. Queued prompts are in
-//! one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).
+//! [`store::Store::request_permit_with_team_permission`]; only one instance can get this permit. If a process is killed
+//! while sending, the next start or, within seconds, another instance marks the prompt as unconfirmed. Queued prompts
+//! are in one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
@@ -94,10 +94,11 @@
 //!
 //! # Commands
 //!
-//! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key.
-//! All other commands also start an engine, which acquires the leases that the command needs. Results are printed
-//! through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an exit code, and an
-//! object for `--json`. If a command can't send a prompt immediately, it pauses the prompt.
+//! Each command is a file or folder in `cli`. Commands that send no request to the service open at most the store, and
+//! need no API key. Most other commands also start an engine, which acquires the leases that they need.
+//!
+//! Results are printed through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an
+//! exit code, and an object for `--json`. If a command can't send a prompt immediately, it pauses the prompt.
 
 pub mod api;
 pub mod cli;

@@ -15,8 +15,8 @@ use std::net::IpAddr;
 /// no id can add a segment, a query or a fragment.
 const SEGMENT_ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Why a base URL or a project can't be used. No message repeats the URL: a key pasted into the wrong field must not
-/// appear on the screen.
+/// Why a base URL or a project can't be used. No message repeats the URL, because the user may have pasted the API key
+/// into the URL field, and the key must not appear on the screen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum AddressError {
     #[error("The base URL is not a web address. Write it in full, like https://api.mintlify.com.")]
@@ -145,7 +145,8 @@ impl Address {
         Url::parse(&format!("{}/v1/project/update-status/{}", self.base.as_str(), encode_segment(id)?)).ok()
     }
 
-    /// Returns the URL of page views. Both dates are always sent; the second date is exclusive.
+    /// Returns the URL of page views. Its parameter `dateTo` is exclusive: it is the day after the last day of the
+    /// range.
     pub(super) fn views_url(&self, query: &ViewsQuery) -> Option<Url> {
         let (from, to) = (query.range.from(), query.range.exclusive_end());
         let (limit, offset) = (query.limit, query.offset());
@@ -153,8 +154,8 @@ impl Address {
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 
-    /// Returns the URL of a report, for as many rows as one response can contain. Without a cursor, these are the first
-    /// rows.
+    /// Returns the URL of a request for rows of a report, which start at `cursor` or, without a cursor, at the first
+    /// row. The request asks for the maximum number of rows per response.
     pub(super) fn analytics_url(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
         let (report, parameter) = match kind {
             AnalyticsKind::Visitors => ("visitors", "offset"),
@@ -188,8 +189,8 @@ pub(super) fn display_host(url: &Url) -> Option<CleanText> {
     })
 }
 
-/// Percent-encodes one path segment. Returns `None` for an empty text, `.` and `..`. Every URL parser treats `.` and
-/// `..` as path steps, even if they are encoded.
+/// Percent-encodes one path segment. Returns `None` for an empty text. Also returns `None` for `.` and `..`, because
+/// URL parsers treat them as path steps, even if they are encoded.
 pub(super) fn encode_segment(raw: &str) -> Option<String> {
     (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT_ENCODE_SET).to_string())
 }

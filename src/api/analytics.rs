@@ -28,7 +28,7 @@ use std::fmt::Debug;
 const MAX_BLOCK_CHARS: usize = 10_000;
 /// The maximum number of sources of an answer that are kept.
 const MAX_SOURCES: usize = 50;
-/// The text that is shown for a search or a question without a query.
+/// The text that is shown if the words of a search or the text of a question are missing.
 const NO_QUERY: &str = "(no query)";
 
 /// A row that [`Client::get_report_rows`] can request. Only this crate can implement this trait.
@@ -99,8 +99,8 @@ impl<R: AnalyticsRow> DecodedRows<R> {
     /// the cursor of this response's request.
     fn into_response(self, requested: Option<&Cursor>) -> RowsResponse<R> {
         let limit = R::KIND.max_rows();
-        // If a response doesn't state whether there are more rows, and it has the maximum number of rows, more are
-        // assumed to follow.
+        // Some reports have no cursor in their responses. If such a response has the maximum number of rows and doesn't
+        // state whether more rows follow, docdeck assumes that more rows follow.
         let is_full = self.rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
         let (next, has_unavailable_rows) = match (R::KIND, self.has_more, self.next) {
             (AnalyticsKind::Visitors, has_more, _) => {
@@ -276,8 +276,9 @@ impl row::Decode for Search {
     }
 }
 
-/// Converts click rates from percentages to fractions. The service doesn't document which of the two it sends. If one
-/// rate in a response is above 1, all are percentages; a single rate of 0.5 could be either.
+/// If any click rate in a response is above 1, treats all rates of the response as percentages, and converts them to
+/// fractions. Otherwise leaves the rates unchanged. The service doesn't document whether it sends percentages or
+/// fractions.
 fn convert_percentages(rows: &mut [Search]) {
     let number = |rate: &Count| rate.value().map(ViewCount::as_f64);
     if rows.iter().filter_map(|row| number(&row.click_rate)).any(|rate| rate > 1.0) {

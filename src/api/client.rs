@@ -92,7 +92,6 @@ impl Client {
         .await
     }
 
-    /// Fetches a job.
     pub async fn get_job(&self, id: &JobId) -> ApiResponse<RemoteJob> {
         let Some(url) = self.0.address.job_url(id) else {
             return unusable_id_failure(id.to_clean_text());

@@ -43,9 +43,9 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     Ok(RemoteJob { id, created_at: created_at.and_then(parse_time), state })
 }
 
-/// Decodes page views. An object with neither totals nor rows, or whose rows are not a list, is rejected, because it
-/// would look like a site without views. If a row is not an object or has unreadable names, only the values of this row
-/// are lost.
+/// Decodes page views. Rejects an object that has neither totals nor rows, or whose rows are not a list, because the
+/// object would look like a site without views. If a row is not an object, or its field names can't be decoded, only
+/// the values of this row are lost.
 pub(super) fn decode_views(body: &[u8]) -> Result<ViewsResponse, Unreadable> {
     let body = body_text(body);
     let [totals, has_more, views] = object_fields(&body, &["totals", "hasMore", "views"])?;

@@ -33,7 +33,7 @@ pub enum Unreadable {
     HtmlPage,
     /// The body is not a JSON object.
     NotJson,
-    /// The body is a job without an id.
+    /// The body is a job without a usable id.
     NoId,
     /// The body has neither totals nor rows of page views, or its rows are not a list.
     NoViews,

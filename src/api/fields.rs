@@ -27,8 +27,8 @@ pub(super) fn body_text(body: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }
 
-/// Returns the requested fields of a body that is one object. Fails if it is anything
-/// else; an empty body has an error of its own.
+/// Returns the requested fields of a body that is one object. Fails if the body is anything else; an empty body has an
+/// error of its own.
 pub(super) fn object_fields<'a, const N: usize>(
     body: &'a str,
     names: &[&str; N],
@@ -40,8 +40,8 @@ pub(super) fn object_fields<'a, const N: usize>(
     Ok(select_fields(&object, names))
 }
 
-/// Returns the requested fields of an object. If `raw` is anything else, or an object with unreadable names, `raw`
-/// itself becomes the first value: for example, a source may be a string instead of an object.
+/// Returns the requested fields of an object. If `raw` is anything else, such as a string, or if its field names can't
+/// be decoded, `raw` itself becomes the first value, and the other values are `None`.
 pub(super) fn field_values<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     match serde_json::from_str(raw.get()) {
         Ok(object) => select_fields(&object, names),
@@ -77,7 +77,8 @@ fn string_content(literal: &str) -> Cow<'_, str> {
     if !literal.as_bytes().contains(&b'\\') {
         return Cow::Borrowed(within);
     }
-    // A string with half of a surrogate pair is an error for serde; the raw text is better than nothing.
+    // serde can't decode a string with half of a surrogate pair. Then the raw text is returned, which is better than
+    // nothing.
     serde_json::from_str(literal).map_or(Cow::Borrowed(within), Cow::Owned)
 }
 

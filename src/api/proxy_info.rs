@@ -30,9 +30,7 @@ pub enum Proxy {
 pub struct Route {
     /// The host of the service, with the port if the base URL has one.
     pub host: CleanText,
-    /// Whether the connection uses TLS.
     pub uses_tls: bool,
-    /// Which proxy the client uses.
     pub proxy: Proxy,
     /// Environment variables that contain an unusable proxy address.
     pub unusable_variables: Vec<&'static str>,

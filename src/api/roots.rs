@@ -66,7 +66,6 @@ impl ExtraRoots {
         }
     }
 
-    /// Returns the number of certificates.
     pub fn count(&self) -> usize {
         self.certificates.len()
     }

@@ -18,8 +18,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 /// What happens to a connection after its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionReuse {
-    /// The connection is kept for the next request. Only for requests that may be repeated, because the server may have
-    /// just closed a kept connection.
+    /// The connection is kept for the next request. If the server has meanwhile closed the connection, the next request
+    /// fails, so only requests that can be repeated use a kept connection.
     Keep,
     /// Every request opens a new connection. If the server has just closed a kept connection, a prompt or an action
     /// sent on it would become `Unconfirmed`, which is worse than one more handshake.
@@ -55,7 +55,8 @@ fn build(base: &BaseUrl, options: &ClientOptions, reuse: ConnectionReuse) -> req
         }
     }
     if !base.is_encrypted() {
-        // Without TLS no certificate is checked, so a computer without root certificates can be used.
+        // Without TLS, no certificate is checked. So the system's certificates are not read, and docdeck also works on
+        // a computer without root certificates.
         builder = builder.tls_certs_only([]);
     } else if let Some(roots) = &options.roots {
         builder = builder.tls_certs_merge(roots.certificates()?);

@@ -46,7 +46,6 @@ pub struct ErrorBody {
     pub details: Vec<ErrorDetailBody>,
 }
 
-/// One of the details of an error.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorDetailBody {
     pub message: String,

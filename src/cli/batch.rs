@@ -134,9 +134,9 @@ async fn send_batch(
     batch.write_result(session, end, options, out).await
 }
 
-/// Makes sure that the prompts of an earlier run that are not sent yet are in the queue: resumes `Paused` prompts,
-/// queues `NotSent` prompts again, and leaves `Queued` prompts unchanged. Skips prompts that were sent or may have been
-/// sent. Returns the jobs of all prompts that are now queued.
+/// Queues the unsent prompts of an earlier run: resumes `Paused` prompts, queues `NotSent` prompts again, and leaves
+/// `Queued` prompts unchanged. Skips prompts that were sent or may have been sent. Returns the jobs of all prompts that
+/// are now queued.
 async fn requeue_unsent(
     session: &mut Session,
     earlier_prompts: &[RecentPrompt],

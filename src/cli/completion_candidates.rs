@@ -70,7 +70,7 @@ fn candidate_with_help(word: &str, help: &'static str) -> CompletionCandidate {
 }
 
 fn profile_names(words: &[String], environment: &Environment) -> Option<Vec<String>> {
-    let path = config::path(&read_typed_flags(words), environment).ok()?;
+    let path = config::path(&read_global_options(words), environment).ok()?;
     let found = config::file::read_config_file(&path).ok()??;
     Some(found.file.profiles.into_keys().collect())
 }
@@ -88,7 +88,7 @@ fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
 
 fn tracked_jobs(words: &[String]) -> Option<Vec<Job>> {
     let environment = Environment::from_process();
-    let global_options = read_typed_flags(words);
+    let global_options = read_global_options(words);
     let scope = match resolve(&global_options, &environment).ok()? {
         SetupState::Ready(settings) => settings.scope,
         SetupState::Missing(missing) => missing.scope?,
@@ -115,7 +115,7 @@ fn is_shell_safe(id: &str) -> bool {
 
 /// Looks for `--profile`, `--base-url`, `--project`, `--config` and `--data-dir` in the words of the unfinished command
 /// line, and returns their values.
-fn read_typed_flags(words: &[String]) -> GlobalOptions {
+fn read_global_options(words: &[String]) -> GlobalOptions {
     let value = |name: &str| {
         let after = |place: usize| words.get(place + 1).cloned();
         let mut found = None;
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_options_on_the_typed_line_are_read() {
         let words = ["docdeck", "--project=p", "show", "--data-dir", "/tmp/x", "--profile"].map(str::to_owned);
-        let global_options = read_typed_flags(&words);
+        let global_options = read_global_options(&words);
         assert_eq!((global_options.project.as_deref(), global_options.profile), (Some("p"), None));
         assert_eq!(global_options.data_dir, Some("/tmp/x".into()));
     }

@@ -183,8 +183,8 @@ pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, O
     Ok((store, opened))
 }
 
-/// Describes a store error for a command that sends nothing. Most default messages of [`StoreError`] are about saving
-/// and sending.
+/// Describes a store error for a command that sends nothing. Most default messages of [`StoreError`] don't fit such a
+/// command, because they are about saving and sending.
 pub(super) fn cli_store_error(folder: &Path, error: &StoreError) -> CliError {
     let file = folder.join(DATABASE_FILE);
     if is_read_denied(&file) {

@@ -20,12 +20,12 @@ pub(super) enum Code {
     /// The service or the network failed, or the job was not found. Also used for a 4xx response that has no exit code
     /// of its own, and for a 5xx response to a GET.
     Service = 4,
-    /// The hourly limit is reached by docdeck's own count, or the service responded with 429. Also used if a command
-    /// could not load all rows or send all prompts for another reason of that kind: it has used as many requests as were
-    /// agreed, `--check` found nothing among the loaded rows, or prompts were paused or discarded meanwhile.
+    /// The hourly limit is reached by docdeck's own count, or the service responded with 429. Also used in these cases:
+    /// a load has used its maximum number of requests; `--check` found nothing, but not all rows are loaded; or a
+    /// prompt was paused or discarded before it was sent.
     Limited = 5,
-    /// A POST had no readable response, or its result could not be recorded or printed. The user must check whether
-    /// the service carried out the POST before repeating it.
+    /// A prompt, an approval or a merge had no readable response, or its result could not be recorded or printed. The
+    /// user must check whether it was carried out before repeating it.
     Unconfirmed = 6,
     /// What the command waited for did not happen within the time set by `--timeout`.
     TimedOut = 124,

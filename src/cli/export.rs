@@ -147,8 +147,8 @@ async fn export_to_spool(
     Ok((Spool::Memory(buffer), exported.map_err(|error| cli_store_error(folder, &error))?))
 }
 
-/// Creates an unnamed temporary file that only this process can open: beside the store, or in the system's temporary
-/// folder.
+/// Creates an unnamed temporary file that only this process can open: beside the store or, if that fails, in the
+/// system's temporary folder.
 pub(super) fn create_spool(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
 }

@@ -71,7 +71,6 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     Ok(Code::Done)
 }
 
-/// Imports the lines and shows the progress.
 async fn import_with_progress(
     store: &Store,
     lines: File,

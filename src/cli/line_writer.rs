@@ -51,7 +51,7 @@ impl LineWriterHandle {
         let _ = self.sender.send(out.encoded_line(&line));
     }
 
-    /// Waits until the thread has ended and nothing more can be written.
+    /// Waits until the thread has ended. After that, no more lines can be written.
     pub(super) async fn wait_for_end(&mut self) {
         let _ = self.end.wait_for(Option::is_some).await;
     }

@@ -88,7 +88,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-/// Returns the commands and their subcommands that have a manual page.
+/// Returns the commands and subcommands that have a manual page.
 fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
     let commands = root.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
     commands.filter(|command| !command.is_hide_set())

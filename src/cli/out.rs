@@ -43,7 +43,8 @@ pub(super) struct Out {
     has_stopped_writing: bool,
     /// Why results could not be written; `None` if they could.
     output_error: Option<String>,
-    /// Remove the API key and the URL of the team's database from the lines and notes that are written.
+    /// The redactors that remove the API key and the URL of the team's database from the lines and notes that are
+    /// written.
     redactors: Vec<Redactor>,
 }
 
@@ -106,12 +107,10 @@ impl Out {
         self.has_reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
     }
 
-    /// Whether stdout is a terminal.
     pub(super) fn stdout_is_terminal(&self) -> bool {
         self.stdout_is_terminal
     }
 
-    /// Whether stderr is a terminal.
     pub(super) fn stderr_is_terminal(&self) -> bool {
         self.stderr_is_terminal
     }
@@ -209,7 +208,6 @@ impl Out {
         self.live_line = Some(line);
     }
 
-    /// Removes the live line.
     pub(super) fn clear_live_line(&mut self) {
         if self.live_line.take().is_some() {
             let mut stderr = io::stderr().lock();

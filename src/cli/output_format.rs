@@ -22,7 +22,6 @@ enum OutputFormat {
 }
 
 impl FormatOptions {
-    /// Whether the output is JSON.
     pub(super) fn is_json(self) -> bool {
         self.export_format() == Some(ExportFormat::Json)
     }

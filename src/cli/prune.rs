@@ -59,7 +59,6 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
-/// What to delete.
 enum PruneSelection {
     Jobs(JobPruneFilter),
     Analytics(AnalyticsPruneFilter),

@@ -117,7 +117,7 @@ async fn read_and_print(
 pub(super) struct ReadProblem {
     /// A sentence for the user.
     pub(super) text: String,
-    /// Whether every further request would fail, until the user changes something.
+    /// Whether the problem lasts until the user changes something.
     pub(super) is_lasting: bool,
 }
 
@@ -180,7 +180,7 @@ pub(super) async fn refresh_pull_requests(
 pub(super) struct PullRequestTarget {
     pub(super) job: JobKey,
     pub(super) linked: LinkedPullRequest,
-    /// The error is a sentence: why the host can't be asked.
+    /// The error is a sentence that states why no request can be sent to the host.
     pub(super) client: Result<HostClient, String>,
 }
 

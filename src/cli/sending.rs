@@ -104,7 +104,8 @@ impl SubmittedPrompt {
             if let Some(error) = self.pause(session, wait_end, options.timer).await {
                 break Err(error);
             }
-            // The prompt could not be paused, because this or another docdeck has already started to send it.
+            // The prompt is no longer queued, so it could not be paused. For example, this or another docdeck has
+            // already started to send it.
             self.reload(session).await?;
             previous_end = Some(wait_end);
         };
@@ -180,8 +181,8 @@ impl SubmittedPrompt {
                     );
                     end = soon(RESPONSE_TIMEOUT_AFTER_SIGNAL);
                 }
-                // The time is up. If the prompt is being sent, still wait for the response: the request has its own
-                // timeout.
+                // The time is up. If the prompt is being sent, docdeck still waits for the response, because the
+                // request has its own timeout.
                 WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
                     let has_response = session.unrecorded.get(self.prompt).is_some();
                     if wait_end == SendWaitEnd::Interrupted || has_response || !self.is_being_sent() {
@@ -331,7 +332,8 @@ impl SubmittedPrompt {
         Ok(())
     }
 
-    /// Pauses the prompt in the queue. Returns the error for the user, or `None` if the prompt is no longer queued.
+    /// Pauses the prompt in the queue. Returns the error with which the command ends, or `None` if the prompt is no
+    /// longer queued.
     async fn pause(&mut self, session: &mut Session, wait_end: SendWaitEnd, timer: Timer) -> Option<CliError> {
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;

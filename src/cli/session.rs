@@ -215,7 +215,8 @@ pub(super) enum WaitEnd {
     Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The end time of the caller has come or, after [`Session::next_event_or_tick`], the live line has to be redrawn.
+    /// The caller's end time has come. [`Session::next_event_or_tick`] also returns this when the live line has to be
+    /// redrawn.
     TimedOut,
 }
 

@@ -102,7 +102,7 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     lines
 }
 
-/// Returns the most important fact about a pull request, its checks, and when they were read.
+/// Describes a pull request in three parts: its most important fact, its checks, and how long ago its state was read.
 fn pull_request_text(state: &PullRequest, out: &Out, now: Time) -> String {
     let fact = state.fact();
     let checks = checks_text(state);

@@ -33,7 +33,8 @@ Exit codes: 0 printed; 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// If the last check of a working job is at least this old, the summary states the age of the oldest of these checks.
+/// If the last check of a working job was at least this long ago, the summary states how long ago. If there are several
+/// such jobs, the summary states the longest of these times.
 const STALE_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug, Args)]

@@ -139,8 +139,8 @@ fn aligned_lines<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
     rows.map(|row| aligned_line(columns, row, &widths, width, out)).collect()
 }
 
-/// Returns the width of each column: the width of its widest cell, or less if the column must be cut. Bars get the rest
-/// of the line, up to [`MAX_BAR_WIDTH`], unless it is narrower than [`MIN_BAR_WIDTH`].
+/// Returns the width of each column: the width of its widest cell, or less if the column must be cut. Bars get the
+/// remaining width, up to [`MAX_BAR_WIDTH`]. If less than [`MIN_BAR_WIDTH`] remains, bars are left out.
 fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width: usize) -> Vec<usize> {
     let widest = |(at, column): (usize, &TextColumn<'_, T>)| {
         let heading = if column.kind == ColumnKind::Bar { 0 } else { column.heading.width() };

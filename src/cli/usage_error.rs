@@ -32,8 +32,8 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
 fn clean_usage_error(error: clap::Error) -> clap::Error {
     let clean =
         std::env::args_os().map(|typed| CleanText::line(&escape_line_breaks(&typed.to_string_lossy())).to_string());
-    // The cleaned arguments may be valid, so that parsing them reports no error. Then the original message, which
-    // includes the usage, is cleaned instead.
+    // If the cleaned arguments are valid, parsing them returns no error. Then the original message is used, with
+    // control characters removed.
     let plain = || clap::Error::raw(error.kind(), CleanText::block(&error.render().to_string()).as_str());
     Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }

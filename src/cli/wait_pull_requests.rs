@@ -42,13 +42,14 @@ impl WantedState {
 #[derive(Debug, PartialEq, Eq)]
 enum WaitProgress {
     Reached,
-    /// The state has to be requested again at this time; `None` means now, because the state is unknown.
+    /// The state is requested again at this time; `None` if the state is unknown.
     Waiting(Option<Time>),
     /// The pull request can no longer get the wanted state, so the command fails.
     Never(Obstacle),
 }
 
-/// Why a pull request can no longer get the wanted state, or why that is unknown.
+/// Why the command stops waiting for a pull request: the pull request can no longer get the wanted state, or docdeck
+/// can't read the checks of the pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Obstacle {
     NoPullRequest,
@@ -168,8 +169,9 @@ fn early_end_error(
     CliError::new(code, text)
 }
 
-/// Returns the time of the next request for the state of a pull request. A pull request whose state is unknown, or was
-/// not read by the last request (`has_failed`), is requested again after [`RETRY_INTERVAL`].
+/// Returns the earliest time at which the state of any of the pull requests is requested again. A state is requested
+/// again after [`RETRY_INTERVAL`] if it is unknown, or if it is still due because the last request failed
+/// (`has_failed`).
 fn next_request_time(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
     let retry = now + RETRY_INTERVAL;
     let times = rows.iter().filter_map(|job| match wait_progress(job, wanted) {
@@ -180,7 +182,7 @@ fn next_request_time(rows: &[Job], wanted: WantedState, has_failed: bool, now: T
     times.min().unwrap_or(retry)
 }
 
-/// Prints a temporary problem, unless it is the same as the last one that was printed.
+/// Prints the first problem, unless its text is the same as `last_problem`. Stores the text in `last_problem`.
 fn report_problem(problems: &[ReadProblem], last_problem: &mut String, out: &mut Out) {
     let text = problems.first().map(|problem| problem.text.clone()).unwrap_or_default();
     if !text.is_empty() && text != *last_problem {

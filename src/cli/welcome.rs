@@ -20,8 +20,8 @@ use crate::tui::AppConfig;
 use crate::tui::RelaunchTarget;
 use crate::tui::welcome::{ProfileToStart, Welcome};
 
-/// Runs the setup page, and the demo or the dashboard after it. Sends no request and writes no file until the user
-/// starts something that needs it.
+/// Runs the setup page, and the demo or the dashboard after it. Sends no request and writes no file unless the user
+/// starts an action that needs one.
 pub(super) async fn run(
     global_options: &GlobalOptions,
     missing: MissingSettings,

@@ -52,8 +52,9 @@ impl Default for NotifyConfig {
     }
 }
 
-/// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Some
-/// terminals print unsupported escape sequences as text, and over SSH docdeck can't find out which terminal it runs in.
+/// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it.
+/// `Osc9` and `Osc777` send escape sequences that some terminals print as text, and over SSH docdeck can't find out
+/// which terminal it runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyMethod {

@@ -31,13 +31,14 @@ pub struct Environment {
     /// Whether `NO_COLOR` is set to any value.
     pub no_color: bool,
     /// Whether only ASCII is safe to print: the locale is not UTF-8, or no locale is set and the terminal is not known
-    /// to support UTF-8. The locale is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
+    /// to support UTF-8. Always false on Windows. The locale is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is
+    /// set.
     pub is_ascii_locale: bool,
     /// Whether docdeck runs in an SSH session (`SSH_CONNECTION` or `SSH_TTY` is set).
     pub is_ssh: bool,
     /// Whether there is a graphical display for a browser (`DISPLAY` or `WAYLAND_DISPLAY` is set).
     pub has_display: bool,
-    /// `USER`, or `USERNAME` or `LOGNAME` if it is unset.
+    /// The first of `USER`, `USERNAME` and `LOGNAME` that is set.
     pub user: Option<String>,
     /// `BROWSER`.
     pub browser: Option<String>,
@@ -71,8 +72,8 @@ impl Environment {
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
-        // Inside GNU screen, COLORTERM is ignored unless TMUX is set, too: it describes the outer terminal, and GNU
-        // screen doesn't support that terminal's colours.
+        // Inside GNU screen, COLORTERM describes the outer terminal, whose colours GNU screen doesn't support. So
+        // COLORTERM is ignored if STY is set, unless TMUX is set, too.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(API_KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
@@ -113,7 +114,7 @@ impl Environment {
 const UTF8_TERMINALS_WITHOUT_LOCALE: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
 
 /// Whether only ASCII is safe to print: the locale is not UTF-8, or the locale is unset and the terminal is not known
-/// to support UTF-8.
+/// to support UTF-8. Always false on Windows.
 fn is_ascii_only(locale: Option<&str>, supports_utf8: bool) -> bool {
     match locale {
         None => !supports_utf8,

@@ -41,10 +41,10 @@ pub enum ConfigError {
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
     )]
     ProjectIdLooksLikeKey { from: SettingSource },
-    /// The URL of the team's database can't be used. The sentence contains no part of the URL.
+    /// The URL of the team's database can't be used. The text states why, and contains no part of the URL.
     #[error("{0}")]
     TeamUrl(CleanText),
-    /// The token of a code host can't be used. The sentence contains no part of the token.
+    /// The token of a code host can't be used. The text states why, and contains no part of the token.
     #[error("{0}")]
     HostToken(CleanText),
     #[error(transparent)]

@@ -78,7 +78,7 @@ impl HostSettings {
         Ok(None)
     }
 
-    /// Returns the addresses of a host's API; `None` if the configuration sets another kind for this host.
+    /// Returns the addresses of a host's API; `None` if the configuration sets a kind for this host that is not `kind`.
     pub fn address(&self, host: &str, kind: HostKind) -> Option<HostAddress> {
         let mut address = HostAddress::default_for(host, kind);
         let Some(config) = self.hosts.get(host) else { return Some(address) };

@@ -33,9 +33,8 @@ pub(super) enum TerminalUse {
     None,
 }
 
-/// Runs the program `words[0]` with the other words as arguments. Removes `removed_variables` and the variables with
-/// docdeck's API key and team URL from its environment. Returns the first line of stdout that isn't blank as the API
-/// key.
+/// Runs the program `words[0]` with the other words as arguments. Removes `removed_variables`, docdeck's API key and
+/// the team URL from the program's environment. Returns the first nonblank line of stdout as the API key.
 ///
 /// # Errors
 /// Fails if the program can't be started, exits with an error, runs longer than `timeout`, or prints no valid API key.
@@ -165,8 +164,8 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// The terminal while the command's process group is in the foreground. A process in the background can't read from the
-/// terminal, so it couldn't ask for a password. On drop, docdeck's process group is in the foreground again.
+/// Keeps the command's process group in the foreground of the terminal, because a process in the background can't read
+/// a password from the terminal. On drop, puts docdeck's process group into the foreground again.
 #[cfg(unix)]
 #[derive(Debug)]
 struct ForegroundTerminal {
@@ -188,8 +187,8 @@ impl ForegroundTerminal {
         }
         tcsetpgrp(&terminal, group).ok()?;
         let foreground = Self { terminal, docdeck_group: ours };
-        // If the command has read from the terminal before it was in the foreground, the system has stopped it. Let it
-        // continue.
+        // If the command tried to read from the terminal before it was in the foreground, the system has stopped the
+        // command. This signal makes the command continue.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
         Some(foreground)
     }

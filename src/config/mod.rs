@@ -72,7 +72,7 @@ pub struct Settings {
     pub weights: SignalWeights,
     pub display: DisplaySettings,
     pub customization: Customization,
-    /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
+    /// The settings for code hosts; `None` if docdeck doesn't request the state of pull requests.
     pub hosts: Option<HostSettings>,
     /// The settings for the team's database; `None` if no URL is configured. An error is reported only if a project is
     /// shared.
@@ -181,7 +181,7 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
     }
 }
 
-/// Returns the settings for code hosts; `None` if they are not asked for the state of pull requests.
+/// Returns the settings for code hosts; `None` if docdeck doesn't request the state of pull requests.
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.

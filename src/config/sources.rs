@@ -107,13 +107,13 @@ pub fn existing_settings(
 }
 
 /// Returns the name of the profile to use, and the settings of that profile if the file contains it. If no option,
-/// variable or `default_profile` selects a profile, uses the only profile in the file, otherwise the one called
-/// `default`.
+/// variable or `default_profile` selects a profile, and the file has exactly one profile, uses this profile. If nothing
+/// selects a profile and the file has none or several, uses the profile called `default`.
 ///
 /// # Errors
-/// Fails if the selected profile is not in the file. Also fails if no profile is selected and the file has several
-/// profiles but none called `default`. The second case is allowed if no profile is needed, because the environment sets
-/// the API key and the project is set outside the file.
+/// Fails if the selected profile is not in the file. If no profile is selected, fails if the file has several profiles
+/// but none called `default`, unless no profile is needed: the environment sets the API key, and an option or the
+/// environment sets the project.
 pub fn resolve_profile<'a>(
     global_options: &GlobalOptions,
     environment: &Environment,

@@ -61,7 +61,8 @@ impl TeamSettings {
     /// Reads the URL of the database. This may run a command, which may need the terminal for a password prompt.
     ///
     /// # Errors
-    /// Fails if the command or the file can't be used, or contains no URL. Also fails if other users can read the file.
+    /// Fails if the command fails or prints no URL. Also fails if the file can't be read, contains no URL, or is
+    /// readable by other users.
     pub async fn read_url(&self) -> Result<ApiKey, ConfigError> {
         self.url.read().await.map_err(|error| match error {
             ConfigError::KeyFile { path, why } => ConfigError::TeamUrl(CleanText::line(&format!(

@@ -1,6 +1,6 @@
 //! Creates `config.toml` with an example of every setting, or changes a profile, filter or theme in an existing file. A
-//! change preserves all other text and comments. When docdeck creates the file or writes a profile into it, the file
-//! becomes readable only for its owner.
+//! change preserves all other text and comments. When docdeck creates the file or writes a profile into it, only the
+//! owner can read the file afterwards, if the file system supports permissions.
 
 use super::error::ConfigError;
 use super::file::{self, system_message};
@@ -272,7 +272,8 @@ fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, 
     if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&placeholder)) {
         let mut with_key = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
         with_key.push_str(before);
-        // An API key contains only printable ASCII, so these are the only characters to escape in a TOML string.
+        // An API key contains only printable ASCII, so only quotation marks and backslashes must be escaped in the TOML
+        // string.
         for c in key.expose().chars() {
             with_key.extend(matches!(c, '"' | '\\').then_some('\\').into_iter().chain([c]));
         }

@@ -251,7 +251,8 @@ impl<R: DecodableRow> RowsLoad<'_, R> {
                 if !(failed.is_bad_request && std::mem::take(&mut self.is_resumed)) {
                     return LoadEndReason::Failed(failed.failure);
                 }
-                // The service no longer accepts the cursor of the earlier load, so that load can't be continued.
+                // The service refuses the cursor of the earlier load. The earlier load can't be continued, so start
+                // from the beginning.
                 (self.so_far, self.plan.from_start) = (PartialRows::default(), true);
                 // The refused request returned no rows, so it doesn't count toward the plan's requests.
                 self.plan.max_requests = self.plan.max_requests.max(1).saturating_add(1);

@@ -85,9 +85,9 @@ impl ServiceClock {
         if drift > -DATE_HEADER_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }
-        // If the reading is only a little too late, the response was probably slow. The clock is then set to the end of
-        // the header's second, so that it moves back as little as possible and later events rarely get earlier times
-        // than the events before them.
+        // If the clock is less than two seconds ahead of the header, the response was probably slow. The clock is then
+        // set to the end of the header's second, so that it moves back as little as possible and later events rarely
+        // get earlier times than the events before them.
         let is_slow_response = drift <= -DATE_HEADER_PRECISION && drift > -MIN_CLOCK_CHANGE;
         let date = if is_slow_response { date + DATE_HEADER_PRECISION } else { date };
         anchor.service_time = date;
@@ -125,8 +125,8 @@ impl ServiceClock {
         wall.checked_add_signed(steady - self.steady_now()).unwrap_or(wall)
     }
 
-    /// Converts service time to local wall time for the screen, which compares it with the local clock. If
-    /// the two clocks differ by less than two seconds, returns the time unchanged.
+    /// Converts service time to local wall time, so that the screen can compare the time with the local clock. If the
+    /// two clocks differ by less than two seconds, returns the time unchanged.
     pub(super) fn service_to_local(&self, service: Time) -> Time {
         self.service_to_local_at(service, local_now())
     }

@@ -54,8 +54,8 @@ impl ConnectionReporter {
 }
 
 impl EngineState {
-    /// Saves the start or the end of an outage for the other instances, if this instance polls. If it can't be saved,
-    /// the other instances still show how old their data is.
+    /// Saves the start or the end of an outage for the other instances, if this instance polls. If saving fails, the
+    /// other instances still show how old their data is.
     async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_only_instance() || !self.leases.holds(LeaseRole::Poll) {
             return;

@@ -6,7 +6,7 @@ use super::lease::LeaseRole;
 use super::lock::lock;
 use super::poller_message::{FetchOutcome, PollerMessage};
 use super::state::{CountedGuard, EngineState};
-use super::team::Booking;
+use super::team::BookingResult;
 use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -60,7 +60,7 @@ struct OutgoingPrompt {
     job: JobKey,
     /// The service's id of the job; `None` if the job has no id yet.
     id: Option<JobId>,
-    booking: Booking,
+    booking: BookingResult,
 }
 
 /// Sends prompts until it is aborted. First emits `startup_problem`, which occurred before the engine could emit
@@ -133,8 +133,8 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            // The last attempt to send this prompt returned `until` as the end of the wait. Skip the prompt if the
-            // ledger still returns the same time.
+            // If the limit was reached when docdeck last tried to send this prompt, `until` is the end of the wait.
+            // Skip the prompt if this end is in the future and the ledger still returns the same end.
             if until.is_some_and(|until| until > now)
                 && let Some(wait) = self.inner.store.budget(&self.inner.scope, kind.quota(), now).await?.wait()
                 && until == Some(wait.until)
@@ -205,8 +205,8 @@ impl Dispatcher {
 }
 
 /// Runs `send`, and returns the prompt even if sending panics, so that the caller can remove the prompt from
-/// `prompts_being_sent`. After a panic, its state in the store stays `Sending`, because the service may have received
-/// the prompt.
+/// `prompts_being_sent`. After a panic, the prompt stays `Sending` in the store, because the service may have received
+/// it.
 async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId {
     // The error is ignored: the panic hook has already reported it.
     let _ = AssertUnwindSafe(send).catch_unwind().await;
@@ -214,8 +214,8 @@ async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId 
 }
 
 impl EngineState {
-    /// Sends a prompt with one request and records its outcome. The prompt is already `Sending` on disk,
-    /// because the store has permitted the send.
+    /// Sends a prompt with one request and records its outcome. Before this call, the store has permitted the send and
+    /// recorded the prompt as `Sending`.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
         let OutgoingPrompt { prompt, kind, text, job, id, booking } = outgoing;
         let quota = kind.quota();
@@ -300,9 +300,9 @@ impl EngineState {
         SendOutcome { delivery, job: None, rate_limit: wait.map(|wait| (wait, now)) }
     }
 
-    /// Records the outcome of a send, because a prompt without a recorded outcome becomes `Unconfirmed` after
-    /// a restart. Retries as long as the error is temporary (a full disk, for example). Returns `None` if the
-    /// outcome can never be recorded.
+    /// Records the outcome of a send. Retries as long as the error is temporary, such as a full disk, because a prompt
+    /// without a recorded outcome becomes `Unconfirmed` after a restart. Returns `None` after an error that is not
+    /// temporary.
     async fn record_outcome(
         self: &Arc<Self>,
         prompt: PromptId,

@@ -15,8 +15,8 @@ use crate::model::remote_job::{JobId, RemoteJob};
 use crate::store::{JobResponse, StoreError};
 
 impl Engine {
-    /// Fetches the job now. If the request succeeds, polling that had stopped because of a refused key or a lost
-    /// connection continues. Returns the job, marked as gone if the service no longer has it.
+    /// Fetches the job now. A successful request resumes polling if polling had stopped because of a refused key or a
+    /// lost connection. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors
     /// The request failed, the response could not be stored, or the job is not tracked or has no id yet.
@@ -46,10 +46,10 @@ impl EngineState {
     /// Fetches a job, stores the response, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let outcome = |health, has_made_request| FetchOutcome { key: Some(key), health, has_made_request };
-        let store_error_result = |error: &StoreError, has_made_request| {
+        let outcome = |health, has_requested_job| FetchOutcome { key: Some(key), health, has_requested_job };
+        let store_error_result = |error: &StoreError, has_requested_job| {
             let failure = error.failure();
-            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), has_made_request))
+            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), has_requested_job))
         };
         let job = match self.store.job(key).await {
             Ok(Some(row)) => row,
@@ -77,14 +77,14 @@ impl EngineState {
         }
     }
 
-    /// Makes one GET outside the polling schedule and passes the outcome to the poller. If the user tracks
-    /// many ids at once, the semaphore limits how many GETs run at the same time.
+    /// Makes one GET outside the polling schedule and passes the outcome to the poller. The semaphore `fetch_slots`
+    /// limits how many of these GETs run at the same time, for example if the user tracks many ids at once.
     pub(super) async fn fetch_by_id(&self, id: &JobId) -> Result<RemoteJob, Failure> {
         // The result is never an error, because the semaphore is never closed.
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.request_job(id).await;
-        let outcome = FetchOutcome { key: None, health, has_made_request: true };
+        let outcome = FetchOutcome { key: None, health, has_requested_job: true };
         self.send_to_poller(PollerMessage::Outcome(outcome));
         result
     }

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How many `on_change` programs run at the same time.
+/// The maximum number of `on_change` programs that run at the same time.
 const MAX_RUNNING_PROGRAMS: usize = 4;
 /// How many changes may wait for their program to run. A change beyond that is dropped with a log entry.
 const MAX_WAITING_CHANGES: usize = 256;

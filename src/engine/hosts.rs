@@ -143,12 +143,12 @@ impl PullRequestStates {
         if client.kind() == HostKind::GitHub {
             states.update_conflicts_and_checks(client, should_recheck_conflicts).await;
         }
-        states.sort_results(requested);
+        states.split_results(requested);
         states
     }
 
     async fn update_conflicts_and_checks(&mut self, client: &HostClient, should_recheck_conflicts: bool) {
-        let with_unknown_conflicts = self.open_links(|state| state.conflict.is_none());
+        let with_unknown_conflicts = self.links_of_open_pull_requests(|state| state.conflict.is_none());
         if should_recheck_conflicts && !with_unknown_conflicts.is_empty() {
             tokio::time::sleep(CONFLICT_RECHECK_DELAY).await;
             let response = client.pull_requests(&with_unknown_conflicts, local_now()).await;
@@ -158,7 +158,7 @@ impl PullRequestStates {
                 }
             }
         }
-        let open = self.open_links(|_| true);
+        let open = self.links_of_open_pull_requests(|_| true);
         if !open.is_empty() {
             let response = client.checks(&open).await;
             // If the token lacks the permission to read checks, GitHub may refuse the whole request. This is not an
@@ -188,7 +188,7 @@ impl PullRequestStates {
     }
 
     /// Moves the results of the requested pull requests to `reported` and `failed`.
-    fn sort_results(&mut self, requested: &[LinkedPullRequest]) {
+    fn split_results(&mut self, requested: &[LinkedPullRequest]) {
         let mut results: HashMap<PullRequestLink, _> = std::mem::take(&mut self.results).into_iter().collect();
         for linked in requested {
             match results.remove(&linked.link) {
@@ -218,7 +218,7 @@ impl PullRequestStates {
     }
 
     /// Returns the links of the open pull requests for whose state `is_wanted` returns true.
-    fn open_links(&self, is_wanted: impl Fn(&PullRequest) -> bool) -> Vec<PullRequestLink> {
+    fn links_of_open_pull_requests(&self, is_wanted: impl Fn(&PullRequest) -> bool) -> Vec<PullRequestLink> {
         let open = self.results.iter().filter_map(|(link, state)| Some((link, state.as_ref().ok()?)));
         open.filter(|(_, state)| !state.state.is_final() && is_wanted(state)).map(|(link, _)| link.clone()).collect()
     }

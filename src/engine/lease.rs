@@ -232,8 +232,8 @@ impl Instance {
         if name == self.name {
             return false;
         }
-        // docdeck never assigns a name with other characters, so no living instance has it. Such a name must
-        // not become part of a path.
+        // The names of instances contain only ASCII letters, digits and hyphens, so a name with another character
+        // belongs to no living instance. Such a name must not become part of a path.
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             return true;
         }

@@ -125,7 +125,8 @@ impl EngineState {
             }
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
             Err(error) => {
-                // Analytics can be loaded even if the store can't be written.
+                // If the store can't be written, analytics can be loaded nevertheless, and the request is counted in
+                // memory.
                 self.emit_problem(error.failure()).await;
                 self.spend_request_in_memory(&permission, now).await
             }

@@ -198,7 +198,7 @@ impl AllPagesLoad<'_> {
         loaded.map(|response| (response, has_tried_merge)).map_err(LoadEndReason::Failed)
     }
 
-    /// Merges a response that is already cached into the report on disk.
+    /// Adds the rows of a response to the report on disk. The response itself is already in the cache.
     async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsResponse>) {
         let next = report_response(query, response.clone(), self.restarted_at);
         if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {
@@ -210,7 +210,7 @@ impl AllPagesLoad<'_> {
     /// Merges the response into the report in memory and emits the progress.
     async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsResponse>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
-        // The request had a second reference to the report, but has ended. So `unwrap_or_clone` clones nothing.
+        // The request had a second reference to the report. The request has ended, so `unwrap_or_clone` clones nothing.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::add_or_start(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {

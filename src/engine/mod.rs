@@ -92,7 +92,7 @@ impl Engine {
         let mut tasks = vec![
             tokio::spawn(dispatch::run_dispatcher(Arc::clone(&inner), start.startup_problem)),
             tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
-            tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
+            tokio::spawn(reader_texts::run_reader_text_cleanup(Arc::clone(&inner))),
         ];
         if inner.analytics.records_daily_views {
             tasks.push(tokio::spawn(daily_load::run_daily_loader(Arc::clone(&inner))));
@@ -213,8 +213,8 @@ impl Engine {
     }
 
     /// Returns the service's time: the last Date header of a response plus the time since then. Before the first
-    /// response, this is the local time at the start plus the saved offset and the time since then. Later jumps of the
-    /// local clock don't affect it.
+    /// response, returns the local time at the engine's start, plus the saved offset, plus the time since the start.
+    /// Later jumps of the local clock don't change service time.
     pub fn service_time(&self) -> Time {
         self.inner.clock.now()
     }

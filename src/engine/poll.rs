@@ -193,7 +193,7 @@ impl Poller {
             }
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
-                    _ if outcome.has_made_request => self.scheduler.count_unscheduled_request(self.steady_now()),
+                    _ if outcome.has_requested_job => self.scheduler.count_unscheduled_request(self.steady_now()),
                     _ if outcome.health != ServiceHealth::NotRequested => {}
                     PollerMode::Refused => self.recover(),
                     PollerMode::Down { .. } => self.not_before = self.steady_now(),
@@ -328,7 +328,8 @@ impl Poller {
         }
         match connection {
             Connection::Ready => self.adopt_shared_recovery().await,
-            // The other instance has just started and has checked nothing yet, so this instance keeps its state.
+            // The polling instance has just started and has checked nothing yet. So this instance keeps the connection
+            // state that it emitted last, unless that state is an outage.
             Connection::Unknown if !self.connection.last_emitted().is_outage() => {}
             connection => {
                 // Only a check after this moment may end the outage.

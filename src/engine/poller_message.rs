@@ -40,7 +40,7 @@ pub(super) struct FetchOutcome {
     pub(super) key: Option<JobKey>,
     pub(super) health: ServiceHealth,
     /// Whether a GET for a job was made, which counts toward the polling limits. False for any other request.
-    pub(super) has_made_request: bool,
+    pub(super) has_requested_job: bool,
 }
 
 impl FetchOutcome {
@@ -48,12 +48,12 @@ impl FetchOutcome {
     pub(super) fn crashed(key: JobKey) -> Self {
         let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
         let health = ServiceHealth::NotStored(Failure::local(sentence));
-        Self { key: Some(key), health, has_made_request: true }
+        Self { key: Some(key), health, has_requested_job: true }
     }
 
     /// Returns the outcome of another task's request to which the service responded as expected.
     pub(super) fn service_responded() -> Self {
-        Self { key: None, health: ServiceHealth::Good, has_made_request: false }
+        Self { key: None, health: ServiceHealth::Good, has_requested_job: false }
     }
 
     /// Returns the outcome of another task's request with an unusable response.
@@ -78,7 +78,7 @@ pub(super) enum ServiceHealth {
     Unusable(CleanText),
     /// The service can't be reached or fails.
     Down(CleanText),
-    /// The service responded with 429 (too many requests). The end of the wait is service time.
+    /// The service responded with 429 (too many requests). The wait ends at a time of the service's clock.
     Limited(Wait),
     /// The service responded with 401 or 403.
     Refused(CleanText),

@@ -1,4 +1,5 @@
-//! Builds previews of the site with the changes of a job. Each call makes at most one request, only when the user asks.
+//! Starts building previews of the site with the changes of a job, and requests the state of a build. Each method makes
+//! at most one request.
 
 use super::Engine;
 use super::state::EngineState;

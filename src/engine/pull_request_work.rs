@@ -141,7 +141,7 @@ impl Refresher {
     }
 
     /// Looks up once which pages a recently merged pull request has changed, so that the views before and after the
-    /// merge can be compared. Does nothing if the job is already about pages. Returns the job with its pages.
+    /// merge can be compared. If the job already has pages, looks up nothing. Returns the job with its pages.
     pub(super) async fn look_up_changed_pages(&mut self, client: &HostClient, job: Job) -> Job {
         let state = job.pull_request.as_deref();
         let merged_at = state.and_then(|state| state.merged_at);
@@ -218,9 +218,8 @@ impl ActionRun {
                 let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
-                // Of the errors of an action, only a reached limit is recorded for the host, because no other request
-                // follows. After any other error, the following request for the state shows whether the host can be
-                // used.
+                // If the host's limit is reached, no request follows, so the error is recorded here. After any other
+                // error, the state is requested again, and that request shows whether the host can be used.
                 responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,
@@ -275,7 +274,8 @@ async fn prepare_action(
     let state = request_and_store_state(store, client, linked, responses)
         .await
         .map_err(|failure| ActionOutcome::not_done(&failure))?;
-    // GitHub accepts reviews of a pull request that is merged or closed, but they have no effect.
+    // If the pull request is merged or closed, no action is sent. GitHub would accept a review, but the review would
+    // have no effect.
     let ended = match state.state {
         PullRequestState::Merged => Some("it is already merged"),
         PullRequestState::Closed => Some("it is closed"),

@@ -30,9 +30,9 @@ use tokio::time::Instant;
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// The maximum number of pull requests in one round. The pull requests of the newest jobs come first.
 const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
-/// If GitHub is still computing merge conflicts, they are requested once more, but in one round only for this many
-/// chunks of a host. A round of 200 pull requests on GitHub has 8 chunks with 2 requests each, so it needs at most
-/// 16 + 4 requests. The conflicts of the other chunks are read in the next round.
+/// The maximum number of chunks per host and round for which merge conflicts are requested once more, if GitHub is
+/// still computing them. For the other chunks, the next round reads the conflicts. A round of 200 pull requests on
+/// GitHub has 8 chunks with 2 requests each, so it needs at most 16 + 4 requests.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
@@ -72,8 +72,9 @@ struct RefreshRound {
     chunks: VecDeque<PullRequestChunk>,
     /// When to look for due pull requests after this round.
     next_due: Time,
-    /// The number of hosts that were unavailable at the start. `None` if the round is smaller than the maximum, because
-    /// it then had space for all due pull requests.
+    /// The number of hosts that were unavailable when the round started. If more hosts are unavailable at its end, the
+    /// next round starts at once. `None` if the round contains fewer pull requests than the maximum: then no pull
+    /// request had to wait for the next round.
     unavailable_hosts_at_start: Option<usize>,
 }
 
@@ -142,7 +143,8 @@ impl Refresher {
             }
             RefreshCommand::Refresh(jobs) => {
                 self.retries.clear();
-                // The user may have changed the token.
+                // Forget the hosts without a usable token, so that their tokens are read again: the user may have
+                // changed them.
                 self.hosts.retain(|_, host| !host.has_refused_token && matches!(host.access, HostAccess::Client(_)));
                 self.hosts.values_mut().for_each(|host| host.paused_until = None);
                 self.start_round(RefreshTrigger::User, jobs.as_deref()).await
@@ -311,7 +313,7 @@ impl Refresher {
         let reason = error.map(|error| CleanText::line(&error.kind.to_string()));
         let request = LogKind::HostRequest { status: budget.status, millis: budget.duration_millis, reason };
         self.inner.log(CleanText::line(name), request).await;
-        // The user is notified only once, because a refused token is not used again.
+        // A refused token is not used again until the user refreshes the jobs list, so this notice doesn't repeat.
         if let Some(error) = error.filter(|error| error.kind == HostErrorKind::Unauthorized) {
             let text = format!("{error}. Pull requests are not updated. Renew the token, then refresh the jobs list.");
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
@@ -398,7 +400,8 @@ impl Refresher {
         self.hosts.keys().filter(move |name| !self.is_available(name, now))
     }
 
-    /// Whether the state of pull requests can be requested from this host now. False if its access is not known yet.
+    /// Whether the state of pull requests can be requested from this host now. Always false for a host that is not in
+    /// `hosts` yet.
     fn is_available(&self, name: &str, now: Time) -> bool {
         self.hosts.get(name).is_some_and(|host| {
             let until = host.limited_until.max(host.paused_until);

@@ -9,7 +9,7 @@ use std::time::Duration;
 const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Deletes expired texts until it is aborted.
-pub(super) async fn run_cleanup(inner: Arc<EngineState>) {
+pub(super) async fn run_reader_text_cleanup(inner: Arc<EngineState>) {
     loop {
         let now = inner.clock.now();
         // If the store can't be written, which is reported elsewhere, a later check deletes the texts.

@@ -48,7 +48,8 @@ pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: 
         (RefreshTrigger::User, _) => true,
         (_, None) => false,
         (RefreshTrigger::Focus, Some(_)) => now - state.as_of > MAX_AGE_ON_FOCUS,
-        // If the state is from the future, the clock was set back, so the time at which it is due is wrong.
+        // If the time of the state is in the future, the clock was set back. Then `due` is wrong, so request the state
+        // now.
         (RefreshTrigger::Schedule, Some(due)) => due <= now + DUE_TOLERANCE || state.as_of > now + DUE_TOLERANCE,
     }
 }

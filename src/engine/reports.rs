@@ -43,8 +43,8 @@ impl Engine {
             let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(store_read_failure)?;
             match cached.into_iter().find(|(_, totals)| inner.is_fresh(range, totals.as_of)) {
                 Some((range, totals)) => inner.emit(EngineEvent::Totals { range, totals }).await,
-                // `load_views` emits the totals, which come with any page of views. So the smallest possible page is
-                // enough. For a single day, a page of normal size is requested, since sparklines show its rows.
+                // `load_views` emits the totals, which every response contains. So the smallest page size is enough.
+                // For a single day, the default page size is requested, because sparklines show the rows.
                 None => {
                     let limit = if range.days() == 1 { DEFAULT_PAGE_SIZE } else { MIN_PAGE_SIZE };
                     self.load_views(ViewsQuery { range, limit, page: 1 }, false).await?;

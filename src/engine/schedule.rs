@@ -1,10 +1,9 @@
 //! Decides which job the poller checks next. The scheduler makes no requests and gets the time as an
 //! argument.
 //!
-//! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a
-//! token for it. A quarter of the tokens is reserved for the jobs on screen, so that they don't wait for the other
-//! jobs. All jobs share the other tokens. While a due job waits for a shared token, each other job gets at most one of
-//! them.
+//! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a token for
+//! it. A quarter of the tokens is reserved for the jobs on screen, so that they don't wait for the other jobs. All jobs
+//! share the other tokens. While a due job waits for a shared token, each other job gets at most one shared token.
 
 #[cfg(test)]
 mod tests;

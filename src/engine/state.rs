@@ -80,8 +80,8 @@ pub(super) struct EngineState {
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
     /// has run.
     pub(super) running_hooks: GuardCounter,
-    /// The highest job revision that [`EngineState::emit_changed_jobs`] has read, and the store's number of prunes
-    /// at that time.
+    /// The highest job revision that [`EngineState::emit_changed_jobs`] has read, and how often jobs had been removed
+    /// from the store at that time.
     seen_revision_and_prune_count: tokio::sync::Mutex<(i64, i64)>,
     last_problem: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
@@ -130,8 +130,8 @@ impl EngineState {
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
         let should_reserve_prompts = !roles.includes(LeaseRole::Dispatch);
-        // No problem with locks is reported if the store can't be written: that is reported elsewhere, and the missing
-        // lock does no harm, because no prompt can be sent.
+        // If the store can't be written, a missing lock is not reported. It does no harm then, because no prompt can be
+        // sent, and the problem of the store is reported elsewhere.
         let startup_problem = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may mark a prompt as unconfirmed while \
@@ -309,7 +309,7 @@ impl EngineState {
             return Ok(());
         }
         for prompt in self.store.thread(row.key).await?.prompts {
-            // While this instance sends a prompt, the dispatcher emits its delivery states.
+            // Skip a prompt that this instance is sending, because the dispatcher emits its delivery states.
             if !lock(&self.submitted_prompts).contains_key(&prompt.id)
                 || lock(&self.prompts_being_sent).contains(&prompt.id)
             {

@@ -15,8 +15,8 @@ use crate::model::text::CleanText;
 use crate::store::{PausedBy, StoreError};
 
 impl Engine {
-    /// Submits a new job. When this returns, the prompt is on disk. It is sent in the background, and
-    /// events show the progress.
+    /// Submits a new job. When the method returns, the prompt is on disk. The dispatcher sends the prompt in the
+    /// background, and events show the progress.
     ///
     /// # Errors
     /// Nothing was written (the text is blank, or the store can't write), so the caller must keep the text.
@@ -32,8 +32,8 @@ impl Engine {
         self.inner.should_reserve_prompts.then(|| self.inner.instance.name())
     }
 
-    /// Like [`Engine::submit_new_job`], but also stores the pages that the job is about, and snapshots of their
-    /// signals.
+    /// Like [`Engine::submit_new_job`], but also stores the pages that the job is about, and the current signals of
+    /// these pages, such as lost views.
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text and the pages.
@@ -53,7 +53,8 @@ impl Engine {
         Ok(self.schedule_send(added).await)
     }
 
-    /// Submits a follow-up like [`Engine::submit_new_job`]. It is sent after the earlier prompts of its job.
+    /// Submits a follow-up in the same way as [`Engine::submit_new_job`] submits a new job. The follow-up is sent after
+    /// the earlier prompts of its job.
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text.

@@ -63,9 +63,11 @@ impl Engine {
 }
 
 impl EngineState {
-    /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is
-    /// loading the query, waits for that load, which keeps its own purpose. The result then states that no request was
-    /// used and that no merge was tried.
+    /// Loads page views like [`Engine::load_views`], but returns their time as service time, and looks them up in the
+    /// cache only when it starts a load.
+    ///
+    /// If another call is already loading the query, waits for that load and ignores `purpose`. In this case, the
+    /// result states that this call used no request and did not try to merge the response into a report.
     pub(super) async fn load_views_for_purpose(
         self: &Arc<Self>,
         query: ViewsQuery,

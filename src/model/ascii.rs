@@ -55,7 +55,7 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
 }
 
 /// Replaces docdeck's symbols with ASCII characters. Other characters outside ASCII are kept if `keeps_unicode_text` is
-/// true; otherwise each of their cells becomes `?`.
+/// true. Otherwise they are replaced with `?`, once for each terminal cell that they fill.
 pub fn to_ascii(text: &str, keeps_unicode_text: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.graphemes(true) {

@@ -116,8 +116,8 @@ fn read_json_lines(text: &str) -> Result<NumberedPrompts, BatchError> {
     lines.map(|(line, json)| Ok((line, prompt_from_json(json).ok_or(BatchError::Json { line })?))).collect()
 }
 
-/// Returns the prompt in a line that is a JSON string or an object with a `prompt` field. Returns `None` for any other
-/// line.
+/// Returns the prompt in a line that is a JSON string or a JSON object whose field `prompt` is a string. Returns `None`
+/// for any other line.
 fn prompt_from_json(line: &str) -> Option<String> {
     match serde_json::from_str(line.trim()).ok()? {
         Value::String(prompt) => Some(prompt),

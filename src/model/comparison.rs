@@ -30,8 +30,9 @@ pub enum NotComparable {
 }
 
 impl ComparedRanges {
-    /// Returns the complete days to compare. Set `is_aligned` if the first day of `other` corresponds to the first day
-    /// of `shown` and so on, as with the previous period. Ranges of the same length always count as aligned.
+    /// Returns the complete days to compare. If `is_aligned` is set or both ranges have the same length, the first day
+    /// of `other` is compared with the first day of `shown`, and so on. In this case, when `shown` is shortened to its
+    /// complete days, `other` is shortened as well.
     ///
     /// # Errors
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.

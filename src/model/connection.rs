@@ -37,9 +37,9 @@ impl Connection {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))
     }
 
-    /// Formats the state for [`Connection::parse`]: a word, and for an outage also a Unix time in milliseconds and the
-    /// reason, or `estimate` for an estimated time. States that concern only this process, such as a rejected key, are
-    /// written as unknown.
+    /// Formats the state for [`Connection::parse`]: a word and, for an outage, a Unix time in milliseconds (`-` if
+    /// unknown) and the reason. A rate limit has no reason, but `estimate` follows its time if the time is an estimate.
+    /// States that concern only this process, such as a rejected key, are written as `unknown`.
     pub fn to_line(&self) -> String {
         let ms = |at: &Time| at.timestamp_millis().to_string();
         match self {

@@ -88,7 +88,7 @@ impl Count {
     }
 }
 
-/// Writes a number, the text that was received instead of one, or null.
+/// Writes the count as a number, as the received text, or as null if the count is missing.
 impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -137,8 +137,8 @@ const SIGN_BIT: u128 = 1 << 127;
 /// `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to six.
 /// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
 ///
-/// The sign bit of the millionths is inverted. So the numbers sort like the millionths, and are never 0, which makes an
-/// `Option` as small as the number. Some lists have such an `Option` for every signal of every page.
+/// The millionths are stored with their sign bit inverted, so that stored values sort like the millionths. A count of 0
+/// is therefore stored as a value other than 0. Since no stored value is 0, an `Option` needs no additional memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViewCount(NonZero<u128>);
 
@@ -207,7 +207,7 @@ impl ViewCount {
 
     /// Divides this number by `other`, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
-        // Two whole numbers are divided without their millionths, which a double can't always hold exactly.
+        // Whole numbers are divided as such, because a double can't always hold their millionths exactly.
         match (self.millionths() % MILLIONTHS_PER_VIEW, other.millionths() % MILLIONTHS_PER_VIEW) {
             (0, 0) => {
                 (self.millionths() / MILLIONTHS_PER_VIEW) as f64 / (other.millionths() / MILLIONTHS_PER_VIEW) as f64

@@ -18,7 +18,7 @@ pub enum FailureKind {
     KeyRefused,
     /// The service responded with 404.
     NotFound,
-    /// The hourly limit is reached.
+    /// A rate limit of the service is reached.
     Limited(Wait),
     /// The service rejected the request or sent an invalid response.
     Service,

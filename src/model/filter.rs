@@ -72,9 +72,8 @@ pub fn contains_ignoring_case(text: &str, word: &str) -> bool {
     text.contains(word) || (may_differ(text) && text.to_lowercase().contains(word))
 }
 
-/// Splits the typed text into terms at its spaces. The spaces around an operator after a name that can be compared are
-/// removed, so that `hits > 20` is one term, and so is the space before a `%` in such a term. `is_operand` returns
-/// whether a name can be compared.
+/// Splits the typed text into terms at its spaces. Spaces inside a comparison don't split it: `hits > 20` becomes the
+/// term `hits>20`, and `ctr < 5 %` becomes `ctr<5%`. `is_operand` returns whether a name can be compared.
 pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
@@ -93,7 +92,8 @@ pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String
     tokens
 }
 
-/// Removes the commas from a number. Returns `None` if anything but digits, a sign and decimal points remains.
+/// Removes the commas from a number. Returns `None` unless the result is an optional sign, then a digit, then only
+/// digits and decimal points.
 pub fn without_commas(typed: &str) -> Option<String> {
     let plain = typed.replace(',', "");
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
@@ -101,7 +101,7 @@ pub fn without_commas(typed: &str) -> Option<String> {
     (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
 }
 
-/// Parses a count: 12.5, 1,000, or a short form such as 1.5k or 2m.
+/// Parses a count such as `12.5` or `1,000`, or a short form such as `1.5k` or `2m`.
 pub fn parse_count(typed: &str) -> Option<ViewCount> {
     let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
         Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),

@@ -26,7 +26,8 @@ pub enum PageViewsState {
 }
 
 /// The seven days before a job and the seven days after it, in which the views of the job's pages are compared. The
-/// days on which the job started and finished belong to neither.
+/// days on which the job started and finished belong to neither. If the job's pull request is merged, the job counts as
+/// started and finished on the day of the merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImpactWeeks {
     /// The days before the day on which the job started.
@@ -60,9 +61,9 @@ pub enum WeekAfterState {
     Complete(DateRange),
 }
 
-/// Returns the weeks before and after a job, from the UTC days on which it was created and last finished. If its pull
-/// request is merged, readers saw the changes from the day of the merge on, so the weeks are before and after that day.
-/// Returns `None` if a date can't be represented.
+/// Returns the weeks before and after a job, from the UTC days on which the job was created and last finished. If its
+/// pull request is merged, the weeks are before and after the day of the merge, because readers saw the changes from
+/// that day on. Returns `None` if a date can't be represented.
 pub fn weeks_before_and_after(job: &Job) -> Option<ImpactWeeks> {
     if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
         return weeks_before_and_after_days(merged.date_naive(), Some(merged.date_naive()));

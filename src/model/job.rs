@@ -34,7 +34,8 @@ pub struct Job {
     pub key: JobKey,
     /// `None` until the service has accepted the job.
     pub id: Option<JobId>,
-    /// The service's `createdAt`; until it is known, when the prompt was written on this computer.
+    /// When the service created the job (`createdAt`). As long as this is unknown, the time at which the prompt was
+    /// written on this computer.
     pub created_at: Time,
     /// What the service reported last.
     pub remote: RemoteState,
@@ -66,7 +67,7 @@ pub struct LocalState {
     /// When docdeck first saw the job finished; `None` if it is not finished, or was already finished when it was added
     /// to the tracked jobs.
     pub finished_at: Option<Time>,
-    /// When the service last reported a change that the user should see.
+    /// When the service or the code host last reported a change that the user should see.
     pub changed_at: Time,
     /// When the service last responded about the job.
     pub checked_at: Option<Time>,
@@ -80,7 +81,7 @@ pub struct LocalState {
     pub gone: bool,
     /// When the service responded with 404 for the first time; `None` if unknown.
     pub gone_at: Option<Time>,
-    /// Whether the user dismissed the job.
+    /// Whether the user or another member of the team dismissed the job.
     pub dismissed: bool,
     /// The delivery state of the most urgent undelivered prompt; `None` if there is no undelivered prompt. `Discarded`
     /// occurs only for the prompt that would have created the job.
@@ -129,7 +130,7 @@ pub enum JobGroup {
     Queued,
     /// Nothing is left to do.
     Done,
-    /// Dismissed by the user.
+    /// Dismissed by the user or by another member of the team, and without a prompt that needs the user.
     Dismissed,
 }
 

@@ -23,7 +23,7 @@ pub enum JobState {
     Archived,
     /// The service responded with 404 for the job.
     Gone,
-    /// The service returned an unknown status.
+    /// The service returned a status that docdeck doesn't know.
     Other,
     /// The prompt was discarded before the service created a job.
     Discarded,
@@ -190,7 +190,7 @@ pub const UNSEEN_SYMBOL: &str = "•";
 pub const MARKED_SYMBOL: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses, delivery states, groups and
-/// `ready`. Unknown statuses can be typed too, but are not returned.
+/// `ready`. The user can also type a status that only the service knows; this function can't return it.
 pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);

@@ -91,7 +91,7 @@ impl Wait {
         }
     }
 
-    /// Returns when the text that [`Self::time_left_text`] returns changes next, or when the wait ends.
+    /// Returns the next time at which the result of [`Self::time_left_text`] may change or the wait ends.
     pub fn next_text_change(self, now: Time) -> Time {
         let half = self.until - TimeDelta::seconds(30);
         match self.is_estimate {
@@ -102,7 +102,7 @@ impl Wait {
     }
 }
 
-/// Returns when [`wait_text`] of the time left until `end` changes next.
+/// Returns the next time at which [`wait_text`] of the time left until `end` may change.
 pub fn next_wait_text_change(end: Time, now: Time) -> Time {
     let left = (end - now).num_seconds();
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
@@ -128,9 +128,9 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// Returns when the window of the request starts: at `at`. While `at` is in the future, because the clock was set
-    /// back, the window starts when this was first noticed. Once the clock reaches `at`, the window starts at `at`
-    /// again, so that a request never expires too early.
+    /// Returns the start of the request's window, which is normally `at`. While `at` is in the future, because the
+    /// clock was set back, the window starts at the time at which this was first noticed. Once the clock reaches `at`,
+    /// the window starts at `at` again, so that a request never expires too early.
     fn window_start(&self, now: Time) -> Time {
         if self.at <= now { self.at } else { earlier_clock_reading(self.seen_ahead_at, now) }
     }
@@ -171,8 +171,9 @@ impl RateLimitBlock {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
-    /// Whether the wait is over although the clock that recorded the block was ahead. Such a block must be deleted, or
-    /// it would count again when the clock reaches that time.
+    /// Whether the block must be deleted: its wait is over, and the clock that recorded the block was ahead of the
+    /// current clock. If this block stayed, its wait would apply again once the current clock reaches the time at which
+    /// the block was recorded.
     pub fn must_be_deleted(&self, now: Time) -> bool {
         self.is_ahead(now) && self.wait(now).is_none()
     }
@@ -198,7 +199,7 @@ fn earlier_clock_reading(stored: Option<Time>, now: Time) -> Time {
 /// The state of a rate limit at one moment. All times are in the service's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// The number of requests within [`Quota::window`], counted as `counted_by` states.
+    /// The number of requests within [`Quota::window`]. `counted_by` states whose requests are counted.
     pub used: u32,
     pub limit: u32,
     /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest counted request

@@ -69,7 +69,7 @@ impl Operation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     pub at: Time,
-    /// What the entry is about: a job's id or title, or a date range.
+    /// What the entry is about, such as a job's id or title, a date range or a code host.
     pub subject: CleanText,
     pub kind: LogKind,
 }

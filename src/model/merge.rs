@@ -23,7 +23,8 @@ pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     let awaits_first_response = job.local.checked_at.is_none() && job.id.is_some();
     let mut is_done_again = false;
     if job.remote.status != before.status {
-        // `RemoteState::update` never clears a field, so a job that is no longer archived would keep the old time.
+        // A finished job can become active again, and is then no longer archived. `RemoteState::update` never clears
+        // a field, so `archived_at` is copied from the response here.
         if before.is_finished() && !job.remote.is_finished() {
             job.remote.archived_at = response.state.archived_at;
         }
@@ -47,9 +48,9 @@ pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Merges the state that a code host reported for the job's pull request into the job. If the pull
-/// request's most important fact (such as failed checks) or its head commit has changed, and it is the user's turn, the
-/// job counts as changed, so that it is listed as needing the user again.
+/// Merges the state that a code host reported for the job's pull request into the job. If the pull request's most
+/// important fact (such as failed checks) or its head commit has changed, and the user has to act next, the job counts
+/// as changed, so that it is listed as needing the user again.
 pub fn merge_pull_request(job: &mut Job, newer: PullRequest, now: Time) {
     let before = job.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));
@@ -60,7 +61,8 @@ pub fn merge_pull_request(job: &mut Job, newer: PullRequest, now: Time) {
     job.pull_request = Some(Box::new(merged));
 }
 
-/// Returns `now`, or a time after the user's last action if the clock was set back since.
+/// Returns `now`. If the user's last action has a later time, because the clock was set back since, returns a time just
+/// after that action.
 fn time_after_last_action(job: &Job, now: Time) -> Time {
     let last = job.local.viewed_at.max(job.local.handled_at);
     last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)))

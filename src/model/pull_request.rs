@@ -117,7 +117,7 @@ impl ChecksState {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Checks {
     pub state: ChecksState,
-    /// The number of checks that passed. GitLab reports only the state of the pipeline, and no numbers.
+    /// The number of checks that passed. On GitLab it is 0, because only the state of the pipeline is known.
     pub passed: u32,
     pub total: u32,
     /// The checks that failed, up to [`Self::MAX_FAILED_CHECKS`].
@@ -173,7 +173,8 @@ pub struct PullRequest {
     pub review: Option<ReviewDecision>,
     /// Whether the pull request conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
-    /// Whether the branch with the changes lacks commits of the base branch, which must be merged into it first.
+    /// Whether the branch with the changes lacks commits of the base branch, and must get them before the pull request
+    /// can be merged.
     #[serde(default)]
     pub behind: bool,
     /// The head commit.

@@ -21,7 +21,7 @@ const KEY_PREFIX: &[u8] = b"mint";
 /// The minimum length of the random part of a service key. A shorter part after the prefix is an ordinary word, such
 /// as `config` in `mint_config`.
 const MIN_SECRET_LENGTH: usize = 8;
-/// The maximum length of a word in bytes. A longer part of a text may be a key.
+/// The length in bytes from which a text without separators is too long for a word, and may be a key.
 const MAX_WORD_LENGTH: usize = 20;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
 /// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
@@ -81,7 +81,8 @@ pub fn redacted_path(path: &Path) -> PathBuf {
 /// Removes one known key from texts, even if it is in another letter case, percent-encoded or in base64.
 #[derive(Debug)]
 pub struct Redactor {
-    /// The key and its percent-encoded form, searched for in any letter case. A short key is only found unchanged.
+    /// The key and its percent-encoded form, searched for in any letter case. If the key is short, only the key itself,
+    /// searched for in its exact letter case.
     text_forms: Vec<Zeroizing<String>>,
     /// The base64 forms of the key.
     base64_forms: Vec<Zeroizing<String>>,
@@ -182,8 +183,9 @@ fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>)
     Cow::Owned(out)
 }
 
-/// Returns the range of the service key that has the separator after its prefix (`_` or `%5F`) at `at`, or, in base64,
-/// the last character of its prefix. If `is_strict` is true, short keys and keys inside a word are also found.
+/// Returns the range of the service key around the position `at`. A key is found only if `at` is the position of the
+/// separator after the key's prefix (`_` or `%5F`) or, in base64, of the last character of the prefix. If `is_strict`
+/// is true, the prefix may be inside a word, and any text after the prefix counts as a key.
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     let separator = match bytes.get(at)? {
         b'_' => 1,

@@ -110,9 +110,9 @@ pub struct RemoteJob {
     pub state: RemoteState,
 }
 
-/// What the service reports about a job, apart from its id and creation time. Its JSON has the service's names, and is
-/// used wherever docdeck writes jobs: output for scripts, exports, the simulated service. Only `api::decode` reads the
-/// fields one by one, since it tolerates malformed ones.
+/// What the service reports about a job, apart from its id and creation time. Its JSON has the service's field names.
+/// This JSON is used in the output of commands, in exports and in the simulated service. A response of the service is
+/// not deserialized: `api::decode` reads its fields one by one, so that a malformed field doesn't affect the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RemoteState {
@@ -159,10 +159,10 @@ impl RemoteJob {
 }
 
 impl RemoteState {
-    /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value, as does the status if that of
-    /// `newer` is empty.
+    /// Takes over the fields of `newer`. A field that is missing in `newer` keeps its value. An empty status in `newer`
+    /// doesn't replace a status.
     pub fn update(&mut self, newer: &Self) {
-        /// Replaces the value if it differs. An equal text keeps its allocation, because jobs may share the allocation.
+        /// Replaces `current` only if `newer` differs, so that equal texts of several jobs keep sharing an allocation.
         fn replace<T: Clone + PartialEq>(current: &mut Option<T>, newer: &Option<T>) {
             if newer.is_some() && newer != current {
                 current.clone_from(newer);

@@ -1,5 +1,5 @@
-//! Reports: the views of all pages in a date range, merged from responses at the largest page size. Also estimates how
-//! many requests a report needs, and describes the progress of loading it.
+//! Reports of page views in a date range. A report is merged from several responses, each with as many rows as the
+//! service allows. This module also estimates how many requests a report needs, and describes the progress of loading.
 
 use super::Time;
 use super::analytics::AnalyticsKind;
@@ -20,8 +20,8 @@ pub struct Report {
     pub totals: Counts,
     /// The loaded pages, each path once, in the service's order.
     pub rows: Vec<PageRow>,
-    /// The number of received rows that repeat the path of a row from an earlier response (if the data changed between
-    /// two requests) or from the same response. Such a row replaces the counts of the earlier row.
+    /// The number of received rows whose path was already in the report, for example because the data changed between
+    /// two requests. Such a row replaces the counts of the earlier row.
     pub duplicates: u32,
     /// The number of responses that were merged.
     pub responses: u32,
@@ -57,8 +57,8 @@ impl Report {
         self.rows.iter().fold(ViewSums::default(), |sums, row| sums.plus(&row.counts))
     }
 
-    /// Returns the share of the site's total views that the loaded rows have, 0 to 1, as the progress of loading.
-    /// Returns `None` if the site's total is 0 or not a valid count.
+    /// Returns the share of the site's total views that the loaded rows have, 0 to 1. Returns `None` if the site's
+    /// total is 0 or not a valid count.
     pub fn loaded_share(&self) -> Option<f64> {
         self.share(self.sums().total)
     }
@@ -342,11 +342,12 @@ pub struct LoadOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedRange {
     pub range: DateRange,
-    /// When the page views were loaded, or the oldest report if no page views are cached.
+    /// The time at which the page views were loaded. If no page views are cached, the time at which the oldest of the
+    /// other reports was loaded.
     pub as_of: Time,
     /// The page views, if they are cached.
     pub views: Option<CachedPages>,
-    /// The other cached reports.
+    /// The kinds of the cached reports other than page views.
     pub reports: Vec<AnalyticsKind>,
 }
 

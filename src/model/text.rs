@@ -38,7 +38,7 @@ impl CleanText {
     /// quotes.
     pub fn title(raw: &str, max: usize) -> Self {
         let first = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
-        // Redact before cutting: part of a key that was cut would not be recognized as a key.
+        // Redacts before cutting, because a key that was cut would not be recognized as a key.
         let first = redacted(first);
         let head: String = first.chars().take(max.saturating_mul(2)).collect();
         let line = Self::line(&head);
@@ -99,7 +99,7 @@ pub fn clean_source(raw: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(raw.len());
     for line in raw.split_inclusive('\n') {
-        // An unterminated escape sequence must not remove the following lines.
+        // Each line is cleaned separately, so that an unterminated escape sequence can't remove the following lines.
         if is_clean(line) { out.push_str(line) } else { out.push_str(&remove_controls(line, Whitespace::Source)) }
     }
     Cow::Owned(out)
@@ -130,8 +130,8 @@ fn sgr_length(text: &str) -> Option<usize> {
     parameters.get(end..)?.starts_with('m').then_some(end + 3)
 }
 
-/// Escapes every control and format character in JSON except LF, as in `\u001b`. A JSON parser reads the same text, but
-/// a terminal never receives these characters.
+/// Replaces every control and format character in JSON, except LF, with an escape such as `\u001b`. A JSON parser reads
+/// the same text, but a terminal never receives these characters.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(json);
@@ -152,11 +152,11 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
 /// How tabs and line breaks are converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whitespace {
-    /// Each becomes a space.
+    /// Each tab and each line break becomes a space.
     Spaces,
     /// CR and CRLF become LF, and a tab becomes four spaces.
     Lines,
-    /// Tabs, LF and CRLF stay. CR becomes a space.
+    /// Tabs, LF and CRLF stay. A CR without an LF becomes a space.
     Source,
 }
 

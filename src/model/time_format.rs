@@ -11,7 +11,7 @@ pub fn json_time(time: Time) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// A time in JSON.
+/// A time that is written to JSON as [`json_time`] formats it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonTime(pub(super) Time);
 

@@ -34,8 +34,8 @@ impl UnrecordedOutcome {
         matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
     }
 
-    /// Returns sentences for the user: what happened, and what to do. The warning not to send the prompt again is the
-    /// last one, because the dashboard shortens the others first.
+    /// Returns sentences for the user: what happened, and what to do. A warning not to send the prompt again comes
+    /// last, because the dashboard shortens the other sentences first.
     pub fn sentence(&self) -> CleanText {
         let id = self.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default();
         let what = match (&self.outcome, self.kind) {
@@ -82,8 +82,9 @@ impl UnrecordedOutcomes {
         self.all.iter()
     }
 
-    /// Whether this prompt is the last one whose outcome was written only after an earlier attempt had failed, so that
-    /// the user already knows the outcome. Returns true only once.
+    /// Returns true if writing the outcome of `prompt` to disk failed at first and succeeded later. The user then
+    /// already knows the outcome from the message about the failure. Only the last such prompt is remembered. A call
+    /// that returns true forgets the prompt, so the next call returns false.
     pub fn take_if_recorded_late(&mut self, prompt: PromptId) -> bool {
         self.prompt_recorded_late.take_if(|recorded| *recorded == prompt).is_some()
     }

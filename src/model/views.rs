@@ -86,14 +86,15 @@ impl ViewsQuery {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether more rows follow after those in `response`. If `response` doesn't state this, more rows are assumed to
-    /// follow whenever it has `limit` rows.
+    /// Whether more rows follow after those in `response`. If `response` doesn't state this, assumes that more rows
+    /// follow if `response` has at least `limit` rows.
     pub fn has_next(&self, response: &ViewsResponse) -> bool {
         response.has_more.unwrap_or(response.rows.len() >= self.limit as usize)
     }
 
-    /// Selects the requested rows from the first rows of the range, in the service's order. `has_more` is whether more
-    /// rows follow after `first`. Returns `None` if some of the requested rows may follow after `first`.
+    /// Selects the requested rows from `first`, the first rows of the range in the service's order. `has_more` is
+    /// true if the range has more rows than `first`. Returns `None` if `has_more` is true and `first` ends before the
+    /// last requested row.
     pub fn select_from(&self, first: ViewsResponse, has_more: bool) -> Option<ViewsResponse> {
         let start = usize::try_from(self.offset()).unwrap_or(usize::MAX);
         let end = start.saturating_add(self.limit as usize);

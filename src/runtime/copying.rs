@@ -17,8 +17,8 @@ use tokio::io::AsyncWriteExt as _;
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Dashboard {
-    /// Copies the text and returns the result. Returns `None` if a program was started; its result follows in a
-    /// message.
+    /// Copies the text and returns a message with the result. If a program has to copy the text, starts the program and
+    /// returns `None`; the message follows later.
     pub(super) fn copy(&mut self, what: CleanText, text: String) -> Option<Msg> {
         let by_terminal = self.copy_through_terminal(&text);
         let is_copied = by_terminal.is_ok() && self.environment.is_ssh;

@@ -62,7 +62,8 @@ pub struct EffectTasks {
     ordered_tasks_done: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which end in the background.
     draining_sessions: JoinSet<()>,
-    /// The read of the first rows, which was started before the dashboard; `None` after its result was used.
+    /// The task that reads the first rows of the jobs list. It was started before the dashboard. `None` after its
+    /// result was used.
     first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
@@ -92,7 +93,7 @@ impl EffectTasks {
         }
     }
 
-    /// Sets the read of the first rows that has already started. The next [`JobsEffect::LoadFirstRows`] uses it.
+    /// Sets the task that is already reading the first rows. The next [`JobsEffect::LoadFirstRows`] uses its result.
     pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>) {
         self.first_rows = rows;
     }
@@ -155,7 +156,7 @@ impl EffectTasks {
         let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
         let (started, engine) = watch::channel(None);
         if let Some(engine) = self.engine() {
-            // The new engine may need the leases.
+            // Releases the leases of the previous engine, because the new engine may need them.
             engine.release_leases();
         }
         let draining = DrainingSession {
@@ -168,7 +169,7 @@ impl EffectTasks {
         };
         self.deferred_prefetch = None;
         self.runner = EffectRunner { scope, engine, ..self.runner.clone() };
-        // Tasks that still wait for the previous engine keep the receiver for its startup.
+        // Tasks that still wait for the previous engine are not affected: they have the receiver of the old channel.
         self.engine_startup = started;
         self.draining_sessions.spawn(draining.end());
         self.start_engine(config, sender);
@@ -344,8 +345,8 @@ pub(super) fn print_to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Whether an effect has to run after all earlier ordered effects, because it writes data or reads data that they
-/// wrote. Ordered effects are awaited when docdeck ends.
+/// Whether an effect has to run after all earlier ordered effects have ended. This applies to effects that write data
+/// or read data that an ordered effect may have written. When docdeck ends, it waits for all ordered effects.
 fn must_run_in_order(effect: &Effect) -> bool {
     match effect {
         Effect::Jobs(effect) => matches!(

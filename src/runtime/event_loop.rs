@@ -72,7 +72,7 @@ pub enum ExitReason {
 pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
-    /// The cells of the last frame that the next one doesn't have to draw again.
+    /// The cells of the last frame that the next frame may keep instead of drawing them again.
     pub(super) kept_cells: KeptCells,
     pub(super) theme_state: ThemeState,
     pub(super) session: TerminalSession,
@@ -96,7 +96,8 @@ pub(super) struct Dashboard {
     pub(super) child_ended_at: Option<Instant>,
     /// Why the dashboard ends; `None` while it runs.
     pub(super) exit: Option<ExitReason>,
-    /// When the state machine next needs [`Msg::Timer`], because the screen changes without input; `None` for never.
+    /// When to send the next [`Msg::Timer`] to the state machine, because the screen then changes without input. `None`
+    /// if no such change is due.
     pub(super) next_timer_at: Option<Time>,
     /// When the state machine last got [`Msg::Timer`].
     pub(super) last_timer_at: Instant,
@@ -147,9 +148,9 @@ impl Dashboard {
     }
 
     async fn wait(&mut self) -> WakeReason {
-        let instant = Instant::now();
-        let frame = self.scheduler.due_at(instant).filter(|_| !self.session.is_released());
-        let wake = self.next_timer_at.map(|at| self.timer_instant(at, instant));
+        let monotonic_now = Instant::now();
+        let frame = self.scheduler.due_at(monotonic_now).filter(|_| !self.session.is_released());
+        let wake = self.next_timer_at.map(|at| self.timer_instant(at, monotonic_now));
         tokio::select! {
             event = self.session.next() => WakeReason::Terminal(event),
             msg = foreground_child::wait_for_exit(self.foreground.as_mut()) => WakeReason::ChildEnded(Box::new(msg)),
@@ -199,10 +200,11 @@ impl Dashboard {
         }
     }
 
-    /// Converts the time of a timer to the monotonic clock, and limits the wait to the allowed range.
-    fn timer_instant(&self, at: Time, instant: Instant) -> Instant {
+    /// Converts `at`, the time of a timer, to the monotonic clock. `monotonic_now` is the current time on that clock. The
+    /// result is at most [`MAX_SLEEP`] from now, and at least [`MIN_TIMER_INTERVAL`] after the last timer.
+    fn timer_instant(&self, at: Time, monotonic_now: Instant) -> Instant {
         let pause = (at - Utc::now()).to_std().unwrap_or_default().min(MAX_SLEEP);
-        (instant + pause).max(self.last_timer_at + MIN_TIMER_INTERVAL)
+        (monotonic_now + pause).max(self.last_timer_at + MIN_TIMER_INTERVAL)
     }
 
     /// Sends [`Msg::Timer`] to the state machine if its timer has expired, even if another event arrived at the same
@@ -316,7 +318,7 @@ impl Dashboard {
     }
 
     fn open_link(&mut self, url: CleanText) -> Option<Msg> {
-        // The same text is shown, copied and opened.
+        // The user must see exactly the link that is copied or opened.
         let url = link::display_url(&url);
         let words = match opener::open_method(url.as_str(), &self.environment) {
             Ok(OpenMethod::Run(words)) => words,
@@ -372,8 +374,9 @@ impl Dashboard {
         }
     }
 
-    /// Gives the terminal to the shell until SIGCONT. A connection to the team's database is closed first, by a task,
-    /// whose message then leads to [`Self::stop_process`]. Returns a message if suspending is not possible.
+    /// Gives the terminal to the shell until SIGCONT. If there is a connection to the team's database, a task closes it
+    /// first, and the message of this task then leads to [`Self::stop_process`]. Returns a message if suspending is not
+    /// possible.
     fn suspend(&mut self) -> Option<Msg> {
         if self.session.is_released() || self.is_suspend_pending {
             return None;
@@ -450,8 +453,8 @@ impl Dashboard {
         self.handle(Msg::Resumed);
     }
 
-    /// Notifies the state machine if the terminal's size has changed, because the resize event may still be in the
-    /// queue.
+    /// Notifies the state machine if the terminal's size has changed. Doesn't wait for the resize event, which may
+    /// still be in the queue.
     pub(super) fn notify_if_resized(&mut self) {
         if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size

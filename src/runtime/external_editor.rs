@@ -89,7 +89,8 @@ impl EditedFile {
         self.text().ok().filter(|text| !text.trim().is_empty())
     }
 
-    /// Reads the text after the editor has exited. Fails if the editor failed.
+    /// Reads the text after the editor has exited. Fails if the editor failed, or if the file is unreadable or too
+    /// large.
     fn read(&self, exit: Result<ExitStatus, Failure>) -> Result<String, Failure> {
         let status = exit?;
         if !status.success() {

@@ -89,9 +89,9 @@ pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> M
 }
 
 impl Dashboard {
-    /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the foreground.
-    /// `then` creates the message about the result, which is handled after docdeck has taken the terminal back. Returns
-    /// a message only if no program could be started.
+    /// Runs one of `programs` in the foreground: the first one that is installed. Each consists of a program and its
+    /// arguments; no shell is used. `then` creates the message about the result, which is handled after docdeck has
+    /// taken the terminal back. Returns a message only if no program was started.
     pub(super) fn run_in_foreground(
         &mut self,
         programs: &[Vec<String>],

@@ -1,4 +1,5 @@
-//! The clients for code hosts, with the addresses and tokens of the configuration, and for the simulated code hosts.
+//! Creates the clients for code hosts: either with the addresses and tokens of the configuration, or, in the demo, for
+//! the simulated code hosts.
 
 use crate::api::hosts::{HostAddress, HostClient, HostError, host_client_options};
 use crate::api::{ClientOptions, ExtraRoots};
@@ -20,7 +21,7 @@ pub struct ConfiguredHosts {
 }
 
 impl ConfiguredHosts {
-    /// Returns the code hosts for the engine; `None` without settings.
+    /// Returns the code hosts for the engine; `None` if `settings` is `None`.
     pub fn clients(settings: Option<HostSettings>, roots: Option<ExtraRoots>) -> Option<Arc<dyn HostClients>> {
         settings.map(|settings| -> Arc<dyn HostClients> { Arc::new(Self { settings, roots }) })
     }

@@ -42,7 +42,7 @@ struct StoredReports {
     feedback: Option<Arc<RowsReport<Feedback>>>,
     questions: Option<Arc<RowsReport<Question>>>,
     searches: Option<Arc<RowsReport<Search>>>,
-    /// The signals of all pages in these reports.
+    /// The pages that need work, computed from the stored reports, with the signals of each page.
     needs_work: NeedsWorkRanking,
 }
 
@@ -64,8 +64,8 @@ impl StoredReports {
 }
 
 impl ImpactReader<'_> {
-    /// Reads the views of a job's pages and the reports' numbers about them, before and after the job. Reads only the
-    /// first [`MAX_LISTED_PAGES`] pages. Returns an empty list for an unknown job.
+    /// Returns the views and the signals of each page of a job, both from before and from after the job. Returns only
+    /// the first [`MAX_LISTED_PAGES`] pages. Returns an empty list for an unknown job.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut snapshots = self.store.signal_snapshots_of_job(job).await?;

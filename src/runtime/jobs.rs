@@ -104,7 +104,7 @@ impl EffectRunner {
         })
     }
 
-    /// Reads the threads of jobs. With `max_bytes`, the call is a prefetch, which reads only threads up to this size. A
+    /// Reads the threads of jobs. With `max_bytes`, the call is a prefetch: it skips each thread that is larger. A
     /// prefetch fails while no engine runs, because only the engine reports later changes of the threads.
     async fn read_threads(
         &self,

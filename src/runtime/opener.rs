@@ -11,8 +11,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
-/// How long to wait for the program that opens the link to fail. A program that still runs after this time counts as
-/// successful and is not ended: it may be the browser itself.
+/// The time within which the program that opens the link can report a failure. A program that still runs after this
+/// time counts as successful and is not ended: it may be the browser itself.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.

@@ -41,7 +41,7 @@ impl Dashboard {
         Some(Msg::Profiles(ProfilesMsg::ProfileKeyRead(profile_index, Err(failure))))
     }
 
-    /// Gives the terminal to `program` while `read` reads the key that it prints.
+    /// Gives the terminal to `program`, while `read` reads the key that `program` prints.
     ///
     /// # Errors
     /// Fails if the terminal is not available.
@@ -69,7 +69,7 @@ impl Dashboard {
                 self.effects.switch_project(connection, &mut self.engine_events);
                 None
             }
-            // The key of this profile was just tested, so the only possible cause is a missing certificate file.
+            // The key was just tested with this profile, so the only possible cause is an unreadable certificate file.
             Err(failure) => Some(Msg::Engine(EngineEvent::InternalFailure(failure))),
         }
     }

@@ -80,7 +80,7 @@ impl EffectRunner {
                 draft_saved_msg(DraftTarget::AboutPages, at, result)
             }
             PromptsEffect::ReadDraft(draft_target) => {
-                // An error is ignored here, because other reads report it; the editor keeps its text.
+                // An error is ignored here, because other reads report it. The editor then keeps its text.
                 let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
                 let found = drafts.into_iter().find(|draft| draft.slot == draft_target);
                 let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();

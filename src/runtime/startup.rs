@@ -29,7 +29,7 @@ pub struct Preload {
 
 impl Preload {
     /// Starts to read the layout and, unless the dashboard starts with the setup form, as many rows of the jobs list as
-    /// the terminal has. It is possible that the store is still opening.
+    /// the terminal has. The store may still be opening.
     ///
     /// # Errors
     /// Fails if the size of the terminal is unknown.
@@ -43,9 +43,9 @@ impl Preload {
         Ok(Self { layout, first_rows, store_creation_hold: None })
     }
 
-    /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
-    /// `store_creation_hold` is dropped after the first frame, because creating the store at the same time would delay
-    /// the frame.
+    /// Like [`Preload::start`], but for a store that is about to be created: it has no layout, and its first rows are
+    /// already known. `store_creation_hold` delays the creation until after the first frame, because creating the store
+    /// at the same time would delay the frame.
     pub fn with_first_rows(first_rows: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
         Self {
             layout: tokio::spawn(async { None }),

@@ -29,7 +29,6 @@ pub(super) struct ThemeState {
 }
 
 impl ThemeState {
-    /// Creates the state for these colours.
     pub(super) fn new(
         display: &DisplaySettings,
         palettes: ThemePalettes,

@@ -109,7 +109,7 @@ fn make_numbers_malformed(body: &mut Value) {
 }
 
 /// Divides every count of a report by ten. The service's schema allows fractions, because a count is just a JSON
-/// number. The totals still match.
+/// number. The human and AI counts still add up to the total.
 fn divide_counts_by_ten(body: &mut Value) {
     let divide = |counts: &mut Value| {
         for name in COUNT_FIELDS {

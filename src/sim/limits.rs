@@ -1,6 +1,6 @@
 //! The documented limits per rolling hour or minute, and the `Retry-After` header for requests beyond these limits. A
-//! request that is rejected because of a limit does not count. All other requests with a valid key and project count,
-//! even if they are invalid.
+//! request that is rejected because of a limit does not count. Any other request to a limited operation counts if its
+//! key and project are valid, even if its parameters or its body are invalid.
 
 use crate::model::Time;
 use crate::model::ledger::Quota;

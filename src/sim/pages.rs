@@ -35,7 +35,7 @@ pub(super) struct Site {
 pub(super) struct SimPage {
     path: Box<str>,
     seed: u64,
-    /// The views on an average day, in thousandths.
+    /// The number of views on an average day, in thousandths of a view.
     mean_views: u32,
     /// The difference between the page's and the site's share of views by AI, in thousandths.
     ai_bias: i64,
@@ -242,8 +242,8 @@ impl PageTrend {
     }
 }
 
-/// Returns how far the share of views by AI in the section of this path is above or below the usual share, in
-/// thousandths: AI prefers references, people prefer guides.
+/// Returns the difference between the share of views by AI in the section of `path` and the site's share, in
+/// thousandths. The difference is positive for references, which AI prefers, and negative for most other sections.
 fn section_ai_bias(path: &str) -> i64 {
     match path.split('/').nth(1) {
         Some("api" | "llms.txt" | "mcp") => 260,

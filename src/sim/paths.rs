@@ -24,7 +24,7 @@ pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
         let edition = if edition.is_empty() { String::new() } else { format!("/{edition}") };
         paths.extend(site.iter().take(missing).map(|path| format!("{edition}{path}").into_boxed_str()));
     }
-    // If more paths are needed than the words can form, the rest is numbered.
+    // If more paths are needed than the words can form, the additional paths have numbers.
     let first_number = paths.len();
     paths.extend((first_number..count).map(|n| format!("/archive/note-{n}").into_boxed_str()));
     paths

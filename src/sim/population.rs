@@ -16,7 +16,8 @@ const POPULATION_STREAM: u64 = 3 << 32;
 /// which a reviewer requests changes: one before the start, and one while the user watches.
 const MERGE_BLOCKER_STREAM: u64 = 48_907_108 << 32;
 
-/// When the active jobs finish, one after the other, in seconds after the start at speed 1.
+/// When the active jobs finish, one after the other, in seconds after the start at speed 1. A random time of up to
+/// 2.5 s is added to each.
 const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
 
 /// The data about a job that the service does not return.

@@ -95,8 +95,8 @@ pub(super) struct SimRequest {
     pub(super) body: axum::body::Bytes,
 }
 
-/// The cached merges, with the minute and the number of actions on pull requests for which they were computed. They are
-/// computed again when the minute or the number has changed.
+/// The cached first merge of each page, with the minute and the number of actions on pull requests for which the merges
+/// were computed. The merges are computed again when the minute or the number of actions has changed.
 type CachedMerges = Option<((i64, u64), Arc<FirstMerges>)>;
 
 /// The number of requests of each operation.
@@ -194,8 +194,8 @@ impl Service {
         self.host_request_count.load(Ordering::Relaxed)
     }
 
-    /// Responds to a request to a code host. `None` means that the connection ends without a response. `make_reply` is
-    /// called if the token is right, and neither a fault nor a reached limit prevents the request.
+    /// Responds to a request to a code host. Returns `None` if the connection has to end without a response. Calls
+    /// `make_reply` only if the token is right, and neither a fault nor a reached limit prevents the request.
     pub(super) fn respond_as_host(
         &self,
         kind: HostKind,

@@ -13,7 +13,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The query parameters of page views and of the other reports before parsing. Unknown parameters are ignored.
+/// The unparsed query parameters of a request for page views or for another report. Unknown parameters are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parameters {
@@ -126,7 +126,7 @@ struct Ranking {
     rows: Vec<SimViewsRow>,
 }
 
-/// A page (as an index in the site) and its views, in a compact form so that 25,000 rows need little memory.
+/// The index of a page in the site, and the page's views. The form is compact so that 25,000 rows need little memory.
 #[derive(Debug, Clone, Copy)]
 struct SimViewsRow {
     index: u32,

@@ -1,6 +1,6 @@
-//! All jobs of the simulated service: creates jobs, returns them, and starts new runs for follow-ups. It does not read
-//! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
-//! exist at the start, and `service` checks API keys and limits.
+//! Keeps all jobs of the simulated service: creates jobs, returns them, and starts new runs for follow-ups. Doesn't
+//! read the clock, and takes everything random from the seed. `jobs` simulates one job, `population` creates the jobs
+//! that exist at the start, and `service` checks API keys and limits.
 
 use super::code_host::{HostFault, HostWorld, RateLimit, UserActions};
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
@@ -121,15 +121,16 @@ impl SimWorld {
         self.jobs.iter().any(|job| job.git_ref == branch)
     }
 
-    /// Starts a new run of a job. A finished or archived job becomes active again; an active job stays active at least
-    /// as long as before. Returns `None` for an unknown id.
+    /// Starts a new run of a job. A finished or archived job becomes active again. An active job doesn't end earlier
+    /// than it would without the follow-up. Returns `None` for an unknown id.
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
         let index = *self.index_by_id.get(id)?;
         let before = self.jobs.get(index)?.clone();
         let plan = self.plan_run(prompt, true);
         let (mut run, delay) = self.start_run(plan, now);
         run.ends_at = run.ends_at.max(before.run.ends_at);
-        // A pull request that is already open is kept. Otherwise, only the new run decides whether there will be one.
+        // If the job's pull request is already visible, the job keeps it. Otherwise, the new run decides whether the
+        // job gets a pull request, whatever the previous run had planned.
         let opened = before.pull_request.filter(|pull_request| pull_request.visible_from <= now);
         let pull_request = match (opened, delay) {
             (Some(pull_request), _) => Some(pull_request),
@@ -153,7 +154,8 @@ impl SimWorld {
         self.jobs.iter().zip(&self.initial_jobs).map(|(job, seed)| initial_job(job, seed, now)).collect()
     }
 
-    /// Returns the code hosts with the pull requests of the jobs. `token` is the token of the host that is requested.
+    /// Returns the simulated code hosts with the pull requests of the jobs. `token` is the token for the host that
+    /// receives the request.
     pub(super) fn code_host<'a>(
         &'a self,
         now: Time,
@@ -204,7 +206,7 @@ impl SimWorld {
     }
 }
 
-/// The plan of a run, with durations at speed 1.
+/// The plan of a run. Its durations apply at speed 1, and are shorter at a higher speed.
 #[derive(Debug)]
 struct RunPlan {
     work_time: TimeDelta,

@@ -99,8 +99,8 @@ fn find_indexes_with_wrong_count(
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         let all = all.column_names().collect::<Vec<_>>().join(", ");
-        // To count the rows of a table, SQLite would count those of its smallest index. It can't do so here, since the
-        // query uses all columns, and no index contains them all.
+        // SQLite may count the rows of a table by reading only one of its indexes. No index contains all columns. The
+        // second count in this query uses all columns, so that SQLite has to read the table itself.
         let has_same_count = format!(
             "SELECT (SELECT total(1) FROM {table} INDEXED BY {name} WHERE {condition})
                  = (SELECT total(coalesce({all}, 1) IS NOT NULL) FROM {table} NOT INDEXED WHERE {condition})"

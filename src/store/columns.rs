@@ -165,8 +165,8 @@ pub(super) struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// Maximum number of shared texts; searching among more would take too long. Once it is reached, each new text
-    /// removes the last one of the list.
+    /// Maximum number of shared texts; searching among more would take too long. When the list is full, a new text
+    /// removes the text at the end of the list.
     const MAX_TEXTS: usize = 32;
 
     fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
@@ -185,7 +185,8 @@ impl SharedTexts {
     }
 }
 
-/// Reads a job from a row of [`select_jobs`]. Rows with equal texts share them through `shared`.
+/// Reads a job from a row of [`select_jobs`]. If several rows contain the same text, `shared` makes them share one
+/// copy.
 pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(job_column!("id"))?;
     Ok(Job {
@@ -257,7 +258,7 @@ fn read_team_activity(row: &Row<'_>) -> Result<Option<Box<TeamActivity>>> {
         followed_up_by: row.get(job_column!("followed_up_by"))?,
         dismissed_by: row.get(job_column!("dismissed_by"))?,
         pr_ended_by: row.get::<_, Option<CleanText>>(job_column!("pr_ended_by"))?.map(|name| {
-            // An empty name stands for this computer.
+            // An empty name is stored if the user of this computer ended the pull request.
             if name.is_empty() { PullRequestEndedBy::User } else { PullRequestEndedBy::Member(name) }
         }),
     };

@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Returns the same slot. If its job was merged into another row, returns the slot of that row instead.
+/// If the slot belongs to a job that was merged into another row, returns the slot of that row; otherwise `slot`.
 fn resolve_merged_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
     match slot {
         DraftTarget::FollowUp(key) => job_rows::resolve_merged_key(db, key).map(DraftTarget::FollowUp),

@@ -27,7 +27,7 @@ pub struct StoreExamination {
     pub supported_schema: i64,
     /// SQLite's messages about what is wrong with the file, at most five; empty if the file is sound.
     pub faults: Vec<CleanText>,
-    /// The content of the file; `None` if its schema is too old to be queried.
+    /// The content of the file; `None` if its schema is older than the supported one.
     pub content: Option<StoreContent>,
 }
 

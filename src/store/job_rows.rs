@@ -81,7 +81,6 @@ pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     touch(tx, row.key)
 }
 
-/// Writes these columns of the row.
 pub(super) fn write_columns<const N: usize>(
     tx: &Transaction<'_>,
     key: JobKey,
@@ -141,7 +140,6 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     find_job(tx, key)?.ok_or(StoreError::NoSuchJob)
 }
 
-/// Adds events to a job.
 pub(super) fn insert_events(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
     for event in events {
         let (kind, before, after) = event.kind.parts();

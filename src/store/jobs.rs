@@ -137,7 +137,8 @@ impl Store {
 
     /// Rebuilds the indexes if nothing else is wrong with the file; otherwise leaves the repair to the next opening.
     pub(super) async fn repair_indexes(&self) {
-        // If more than the indexes is damaged, `call` marks the store as damaged for the next opening.
+        // An error is ignored: if anything besides the indexes is damaged, `call` marks the store as damaged, and the
+        // next opening repairs it.
         let _ = self
             .call(|worker| match worker.is_read_only {
                 true => Err(StoreError::ReadOnly),

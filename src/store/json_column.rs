@@ -1,6 +1,6 @@
-//! Converts page-view responses and counts to and from the JSON of a column, each number exactly as it was received.
-//! The file may have been edited by hand, so unreadable JSON is no error: a response is `None` then, and a count is
-//! `Missing`.
+//! Converts page-view responses and counts to and from the JSON of a column. Keeps each number exactly as it was
+//! received. The file may have been edited by hand, so unreadable JSON is no error: a response is `None` then, and a
+//! count is `Missing`.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;
@@ -67,7 +67,6 @@ pub(super) fn decode_counts(text: &str) -> Counts {
     serde_json::from_str(text).map(to_counts).unwrap_or_default()
 }
 
-/// Encodes a value as JSON.
 pub(super) fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Unusable(error.to_string()))
 }

@@ -113,7 +113,8 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
                 team.dismissed_by = None;
             }
         }
-        // The time is never earlier than the last change, even if the clock was set back in the meantime.
+        // `viewed_at` must not be earlier than the last change of the job, even if the clock has been set back since
+        // then.
         LocalChange::Viewed => row.local.viewed_at = Some(now.max(row.local.changed_at)),
         LocalChange::Handled => {
             row.local.handled_at = Some(now.max(row.local.changed_at));

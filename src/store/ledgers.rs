@@ -82,10 +82,10 @@ pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Tim
     Ok((ledger::compute_budget(quota, &entries, block, now), needs_update))
 }
 
-/// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
-/// `seen_ahead_at` is stored. Such an entry expires an hour after its `seen_ahead_at`, and is then deleted even if
-/// it is still later than `now`. Does the same with a 429 whose stored time is later than `now`: stores `now` with it,
-/// or deletes it once its wait is over.
+/// Handles entries of the ledger that are later than `now`, because the clock was set back. Stores `now` as the
+/// `seen_ahead_at` of each such entry, unless the entry already has an earlier `seen_ahead_at`. Deletes such an entry
+/// when the window of the quota has passed since its `seen_ahead_at`. A 429 whose stored time is later than `now` gets
+/// a `seen_ahead_at`, too, but is deleted when its wait is over.
 fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(

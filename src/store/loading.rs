@@ -128,7 +128,8 @@ pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &Unfinishe
     }))
 }
 
-/// Returns the responses of unfinished reports whose JSON contains `text`; the newest of each range comes first.
+/// Searches the stored responses of unfinished reports. Returns each response that contains `text` in its JSON, with
+/// its range. Of each range, the newest response comes first.
 pub(super) fn responses_containing(
     db: &Connection,
     scope: i64,

@@ -81,7 +81,7 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
         in_reports.extend(found.into_iter().flatten());
     }
     // The ranges without a complete report are found with indexes only, so that SQLite doesn't read the responses for
-    // the other ranges.
+    // ranges with a complete report.
     let responses = "WITH incomplete AS MATERIALIZED (
              SELECT date_from, date_to FROM views_answer WHERE scope = ?1
              EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)
@@ -96,7 +96,8 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
     })?;
     let parts = loading::responses_containing(db, scope, &text)?.into_iter();
     let parts = parts.filter_map(|(range, part)| Some((range, find_page_counts(part, path)?)));
-    // Responses take precedence over unfinished reports. Newer responses come first.
+    // The first counts of a range are kept: responses come before unfinished reports, and newer responses before older
+    // ones.
     for (range, views) in responses.into_iter().flatten().chain(parts) {
         in_responses.entry(range).or_insert(views);
     }

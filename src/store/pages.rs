@@ -55,7 +55,8 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
     Ok(())
 }
 
-/// Stores snapshots of the signals of a job's pages. Skips pages of which the job already has a snapshot.
+/// Stores snapshots of the signals of a job's pages. Each page has at most one snapshot from before the job and one
+/// from after it. Skips a snapshot if the page already has one of this kind.
 pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
     let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
     for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {

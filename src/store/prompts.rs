@@ -210,9 +210,9 @@ impl Store {
     }
 
     /// Queues an undelivered prompt again, with the text `new_text` if it is given. The prompt is no longer paused and
-    /// no longer waits for the hourly limit, and its job is no longer dismissed. Fails if an unconfirmed prompt is
-    /// edited, since it may have been carried out. To send the prompt, the caller then needs a permit from
-    /// [`Store::request_permit_with_team_permission`].
+    /// no longer waits for the hourly limit, and its job is no longer dismissed. Fails if `new_text` is given for an
+    /// unconfirmed prompt, since the agent may have carried out the original text. To send the prompt, the caller then
+    /// needs a permit from [`Store::request_permit_with_team_permission`].
     pub async fn requeue(&self, prompt: PromptId, new_text: Option<&str>, now: Time) -> StoreResult<Job> {
         let new_text = new_text.map(str::to_owned);
         self.write(move |tx| {
@@ -240,7 +240,7 @@ impl Store {
         .await
     }
 
-    /// Discards a prompt. A prompt that is being sent or was accepted can't be discarded.
+    /// Discards a prompt. Fails if the prompt is being sent, was accepted, or is already discarded.
     pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
         self.write(move |tx| {
             let prompt = read_local_prompt(tx, prompt)?;
@@ -465,13 +465,13 @@ pub(super) fn checked_title(text: &str) -> StoreResult<CleanText> {
     Some(prompt_title(text)).filter(|title| !title.is_empty()).ok_or(StoreError::BlankPrompt)
 }
 
-/// Puts the prompt into a new state, which begins at `now`. Clears the stored instance, except for a queued prompt that
-/// only this instance may send. Don't use it for `Sending`: [`Store::request_permit_with_team_permission`] sets that
-/// state together with the instance.
+/// Puts the prompt into the state `to`, which begins at `now`. Clears the prompt's instance, unless the prompt is
+/// reserved for that instance and `to` is `Queued`. Must not be called with `Sending`:
+/// [`Store::request_permit_with_team_permission`] sets that state together with the instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {
-        // If only one instance may send the prompt, `paused` and `instance` keep their values.
+        // `paused` keeps its value. A paused prompt also keeps its instance, because it is reserved for that instance.
         tx.change(
             "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4,
                  instance = iif(paused, instance, NULL), discarded_from = NULL, discarded_at = NULL

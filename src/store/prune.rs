@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// Selects everything except for this many of the most recently loaded ranges in each project. Ranges with nothing
-    /// but totals are neither counted nor selected.
+    /// Selects the items of all ranges, except for this many of the most recently loaded ranges of each project. Ranges
+    /// with nothing but totals are neither counted nor selected.
     pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
     pub should_delete_all: bool,

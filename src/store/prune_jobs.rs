@@ -100,7 +100,7 @@ fn last_change(row: &Job) -> Time {
 }
 
 /// Whether the job needs nothing more: the agent has finished, no prompt is undelivered, and the user has seen the
-/// result. A job whose first prompt was discarded is done, too.
+/// result. A job that was never created because its first prompt was discarded counts as done, too.
 fn is_done(row: &Job) -> bool {
     match row.local.undelivered {
         Some(undelivered) => undelivered == DeliveryKind::Discarded,
@@ -113,7 +113,8 @@ fn is_done(row: &Job) -> bool {
 }
 
 fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
-    // Rows that were merged into a job have no prompts, events or pages of their own.
+    // For a row that was merged into a job, only the row itself is deleted: its prompts, events and pages already
+    // belong to the job.
     for sql in [
         "DELETE FROM event WHERE job = ?1",
         "DELETE FROM job_page WHERE job = ?1",

@@ -1,6 +1,6 @@
 //! Writes a complete report with thousands of rows, each of which contains the id of its path. The rows are written in
 //! the order of their paths. The index of paths has the same order, and so do most of the path ids. SQLite therefore
-//! visits each page of the file only once.
+//! visits hardly any page of the file twice.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;

@@ -157,7 +157,7 @@ fn add_to_report(
     report_so_far: Option<Arc<ReportMerge>>,
     response_json: &str,
 ) -> StoreResult<bool> {
-    let loading = find_unfinished_report(tx, scope, &next)?;
+    let loading = find_or_discard_unfinished_report(tx, scope, &next)?;
     let responses = loading.as_ref().map_or(0, |loading| loading.responses);
     let is_other_load = loading.as_ref().is_some_and(|loading| !is_same_load(loading.restarted_at, next.restarted_at));
     if next.number.checked_sub(1) != Some(responses) || is_other_load {
@@ -196,9 +196,9 @@ pub(super) fn replace_complete_report(tx: &Transaction<'_>, scope: i64, report: 
     report_writer::insert_report(tx, scope, report)
 }
 
-/// Returns the unfinished report of the response's range. If `next` is the first response of a new load, a stored
-/// report that can't be read or need not be continued is deleted, and the result is `None`.
-fn find_unfinished_report(
+/// Returns the unfinished report of the range of `next`. If `next` is the first response of a load, deletes a stored
+/// unfinished report that can't be read or need not be continued, and returns `None`.
+fn find_or_discard_unfinished_report(
     tx: &Transaction<'_>,
     scope: i64,
     next: &ReportResponse,

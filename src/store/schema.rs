@@ -101,9 +101,9 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
     Ok(found)
 }
 
-/// Lets queries about job groups and their sizes, which use the current names of tables and columns, run on an older
-/// file: creates temporary views that compute what the file doesn't store. `file_version` is the schema version of the
-/// file. The file is not changed.
+/// Makes queries about job groups and their sizes work on an older file, although they use the current names of tables
+/// and columns. For this, creates temporary views that compute what the file doesn't store. `file_version` is the
+/// schema version of the file. The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) -> Result<(), StoreError> {
     if file_version >= PULL_REQUEST_COUNTS_SINCE_VERSION {
         return Ok(());
@@ -152,11 +152,11 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
 }
 
 /// Applies the settings that a connection needs before its first statement. With `synchronous = EXTRA`, a commit also
-/// waits until the removal of the journal is on disk. If the journal reappeared after a power failure, it would undo a
-/// finished transaction, and a prompt would be sent twice.
+/// waits until the truncation or removal of the journal is on disk. If the journal reappeared after a power failure, it
+/// would undo a finished transaction, and a prompt would be sent twice.
 pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(LOCK_TIMEOUT)?;
-    // Large enough to keep the statements that run often prepared.
+    // The cache has space for all statements that run often, so that they are prepared only once.
     connection.set_prepared_statement_cache_capacity(64);
     // Without this setting, SQLite plans a statement again for each new value of a parameter, which takes longer than
     // running most of the statements.
@@ -205,7 +205,7 @@ pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreE
     let mode: rusqlite::Result<String> =
         connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |row| row.get(0));
     match mode.map_err(StoreError::from) {
-        // If another program uses the file in another journal mode, that mode works as well.
+        // If another process is using the file, the journal mode can't be changed. The current mode works as well.
         Ok(_) | Err(StoreError::Busy) => Ok(()),
         Err(error) => Err(error),
     }
@@ -255,7 +255,7 @@ pub(super) fn check_readable(connection: &Connection, check_every_page: bool) ->
 /// Rebuilds the indexes if nothing else is wrong with the file. Returns whether they had to be rebuilt.
 ///
 /// # Errors
-/// [`StoreError::Damaged`] if more than the indexes is wrong.
+/// [`StoreError::Damaged`] if anything besides the indexes is wrong.
 pub(super) fn rebuild_damaged_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
     let faults = integrity_errors(connection)?;
     if faults.is_empty() {

@@ -184,7 +184,7 @@ fn request_permit(
     if has_no_target || prompts::has_earlier_undelivered_prompt(tx, &prompt)? {
         return Ok(SendPermit::Blocked);
     }
-    // Prompts are counted per project, so the organization doesn't matter.
+    // This scope has no organization. None is needed, because the hourly limits of prompts apply per project.
     let scope = job_scope(tx, row.key)?;
     if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_time, permission)? {
         // The end of the wait is also stored with the prompt, so that the screen can show it.
@@ -250,7 +250,8 @@ fn record_acceptance(
             row.local.handled_at = row.local.handled_at.max(Some(now.max(row.local.changed_at)));
             row.local.finished_at = None;
             if row.remote.status != Some(Status::Active) {
-                // The service may need a moment to wake the job, so the job counts as not checked since the follow-up.
+                // The service may need a moment to wake the job, so this response may still show its old state. The job
+                // therefore counts as not checked yet.
                 row.local.checked_at = None;
             }
         }

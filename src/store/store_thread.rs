@@ -231,7 +231,7 @@ impl Store {
                 }
                 Err(error) => (None, Err(error)),
             };
-            // If no caller waits for the result, sending fails; the file is opened and closed nevertheless.
+            // Sending fails if nobody waits for the result of opening the file. The thread runs calls nevertheless.
             let _ = opened_sender.send(opened);
             if let Some(done) = worker.and_then(|worker| worker.serve(&receiver)) {
                 let _ = done.send(());

@@ -410,8 +410,8 @@ fn hash_prompts(prompts: &[SharedPrompt]) -> i64 {
     }
     let mut text = String::new();
     for prompt in prompts {
-        // Leaves out the version, which changes with every change of the job, and the times, whose conversion depends
-        // on the last comparison of the clocks.
+        // Leaves out the version, which changes with every change of the job. Also leaves out the times, because their
+        // conversion depends on the last comparison of the clocks. The hash only contains whether `sent_at` is set.
         let SharedPrompt { uid: PromptUid(uid), delivery, reason, sent_at, text: prompt, .. } = prompt;
         text.push_str(&format!("{uid} {delivery} {} {reason}\n{prompt}\n", sent_at.is_some()));
     }

@@ -83,7 +83,7 @@ impl Store {
         .await
     }
 
-    /// Records that the team has these versions of reports, or later ones.
+    /// Records that the team has these versions of the reports, or later versions.
     pub async fn record_sent_team_reports(
         &self,
         scope: &Scope,
@@ -268,7 +268,7 @@ fn check_if_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: Re
         return Ok(false);
     }
     let millis = version.as_of.timestamp_millis();
-    // A report that was pruned is not received a second time.
+    // If there is no local report, it may have been pruned. A pruned report is received again only in a newer version.
     let Some(local) = local_report_time(tx, scope, key)? else { return Ok(known.is_none_or(|known| known < version)) };
     let order = match local.cmp(&millis) {
         Ordering::Equal => {
@@ -285,7 +285,8 @@ fn check_if_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: Re
     match order {
         Ordering::Less => return Ok(true),
         Ordering::Greater if local == millis => {
-            // The local version takes precedence. Without a stored version of the team, it counts as unsent.
+            // The local version takes precedence and must be sent. Deleting what is stored about the team's version
+            // makes the local version count as unsent.
             let (from, to) = date_columns(key.range);
             let sql = "DELETE FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
             tx.change(sql, params![scope, key.kind.name(), from, to])?;

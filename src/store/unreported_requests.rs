@@ -43,8 +43,8 @@ fn read_requests(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec
     Ok(requests)
 }
 
-/// Records a request of the local ledger that the team's ledger doesn't have yet. Deletes requests that no longer
-/// count.
+/// Records a request of the local ledger that the team's ledger doesn't have yet. Deletes requests that no longer count
+/// toward the hourly limit.
 pub(super) fn add_unreported_request(tx: &Transaction<'_>, ledger: i64, booking_id: &str, at: Time) -> StoreResult<()> {
     let old = UnixMillis(at - RATE_LIMIT_WINDOW);
     tx.change("DELETE FROM team_use WHERE ledger = ?1 AND at < ?2", params![ledger, old])?;

@@ -22,7 +22,8 @@ use tokio_postgres::{Client, NoTls, Row};
 /// The longest time that the server may take to answer one message.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Limits on the server: a member whose network is cut while it holds a lock must not block the others for long.
+/// Time limits that the server enforces, so that a member whose network is cut while it holds a lock doesn't block the
+/// others for long.
 const SESSION_SETTINGS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s';
     SET idle_in_transaction_session_timeout = '10s'; SET client_encoding = 'UTF8'; SET timezone = 'UTC'";
 
@@ -219,7 +220,7 @@ impl TeamAddress {
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-        // A database server whose own quota is used up reports an internal error.
+        // A hosted database whose quota is used up reports an internal error.
         || code == &SqlState::INTERNAL_ERROR
         || ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))
 }

@@ -112,7 +112,7 @@ pub async fn exchange(
 }
 
 /// Like [`exchange`], but after each page of received changes except the last, calls `on_progress` with the number of
-/// changes that were received so far.
+/// changes received so far that were new to this computer.
 ///
 /// # Errors
 /// The errors of [`exchange`].
@@ -218,9 +218,9 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Records in the database that this member is active, compares the clocks, and returns what can be received.
-    /// Deletes expired texts of readers from the database. Restarts from the beginning if the database no longer has
-    /// the last change that this computer has received.
+    /// Records in the database that this member is active, compares the clocks, and returns whether there are changes
+    /// and reports to receive. Deletes expired texts of readers from the database. If the database no longer has the
+    /// last change that this computer has received, resets the cursors, so that all changes are received again.
     ///
     /// # Errors
     /// The connection is lost.

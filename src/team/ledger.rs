@@ -160,7 +160,7 @@ impl TeamConnection {
 
     /// Adds a request that was sent without a booking. `at` is the time at which it was sent, on the clock of the
     /// database. Replaces the oldest request, so that the ledger has the latest requests even if there were more than
-    /// the limit. Changes nothing if the ledger already has the request.
+    /// the limit. Changes nothing if the ledger already has the request, or if all requests in it are later.
     ///
     /// # Errors
     /// The connection is lost.

@@ -62,10 +62,10 @@
 //! database answers, all members together therefore never send more than a hundred requests in an hour, and no lock is
 //! held while waiting for the network.
 //!
-//! A 429 of the service blocks its kind of request for all members: the member that received it writes the time that is
-//! left, and the others read this time with the counts of used requests. They store it like a 429 of their own, so it
-//! needs no further rule. If the database can't be reached, the block is not shared, and another member may be refused,
-//! too.
+//! After a 429 of the service, no member may send a request of the same kind until the wait is over. The member that
+//! received the 429 writes the time that is left. The others read this time with the counts of used requests, and store
+//! it like a 429 of their own. If the database can't be reached, the wait is not shared, and another member may receive
+//! a 429, too.
 //!
 //! If the database doesn't answer within a second, the local ledger alone decides, so the team may exceed the limit.
 //! The request is then reported later, under the id of the attempted booking, so it counts once even if only the answer

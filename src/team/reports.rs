@@ -37,7 +37,7 @@ pub(super) struct ReportProgress {
     received_keys: Vec<ReportKey>,
 }
 
-/// The version of a report in the database.
+/// The version of a report in the database, and the slot that contains its parts.
 #[derive(Debug, Clone, Copy)]
 struct StoredReportVersion {
     version: ReportVersion,
@@ -167,7 +167,8 @@ impl Exchange<'_> {
             self.reports.wanted_reports.pop_front();
             let parts = std::mem::take(&mut self.reports.parts);
             if parts.len() < header.parts && self.is_replaced(&header).await? {
-                // The newer version has a higher change number, so it is received later.
+                // The database no longer has this version. If a newer one has replaced it, that one has a higher change
+                // number, so it is received later.
                 return Ok(());
             }
             complete.push((header, parts));
@@ -244,7 +245,7 @@ impl Exchange<'_> {
             self.connection.run_statements("BEGIN").await?;
             let stored = self.lock_reports(&keys).await?;
             let are_complete = self.are_parts_stored(&uploaded).await?;
-            // In the meantime, another member may have used the same slot or sent a later version.
+            // While this member uploaded parts, another member may have used the same slot or sent a later version.
             let is_slot_free = |report: &SharedReport, slot: i32| {
                 stored.get(&report.key).is_none_or(|stored| stored.slot != slot || stored.version == report.version)
             };

@@ -28,7 +28,8 @@ pub fn supported_version() -> i32 {
 pub struct OrganizationName(String);
 
 impl OrganizationName {
-    /// Returns `None` if the name has other characters, or is empty or longer than 40 characters.
+    /// Returns `None` if the name is empty, is longer than 40 characters, or contains anything but lower-case letters,
+    /// digits and underscores.
     pub fn new(name: &str) -> Option<Self> {
         let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         ((1..=40).contains(&name.len()) && name.bytes().all(is_allowed)).then(|| Self(name.to_owned()))

@@ -82,7 +82,8 @@ impl NotificationReceiver {
 
     fn receive(&self, process: i32, payload: &str) {
         self.update(|NotificationState { pending, subscription }| match *subscription {
-            // Every login can send notifications, so unknown payloads are ignored.
+            // Notifications that this connection itself has caused are ignored. So are unknown payloads, because every
+            // login can send notifications.
             Some((project, this_process)) if process != this_process => {
                 pending.has_changes |= payload == changes_payload(project);
                 pending.has_reports |= payload == reports_payload(project);

@@ -38,8 +38,8 @@ impl TeamUrl {
         if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {
             return Err(TeamError::Url("it doesn't start with postgres://"));
         }
-        // The library doesn't accept libpq's names for the certificate checks. docdeck always makes all checks, so
-        // these parameters are removed.
+        // The parameters about TLS are removed, because the library rejects some that libpq knows, such as
+        // `sslmode=verify-full`. docdeck always checks the certificate if it uses TLS.
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
         let is_tls_parameter = |parameter: &&str| {
             ["sslmode=", "sslrootcert=", "channel_binding=", "sslnegotiation="]

@@ -20,7 +20,7 @@ mod watch {
             Self(fd.and_then(|fd| AsyncFd::with_interest(fd, Interest::PRIORITY)).ok())
         }
 
-        /// Waits until the terminal is gone.
+        /// Waits until the terminal is gone. Never returns if nothing is watched.
         pub(crate) async fn wait_for_hangup(&self) {
             let Some(fd) = &self.0 else { return std::future::pending().await };
             loop {

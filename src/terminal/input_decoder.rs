@@ -12,8 +12,8 @@ use termina::event as parsed;
 pub const ESC_HOLD: Duration = Duration::from_millis(25);
 /// How long Alt-`]` and Alt-P are held back after a reply was requested, because a reply starts with the same bytes.
 const REPLY_START_HOLD: Duration = Duration::from_millis(150);
-/// How long to wait for the rest of a sequence that can't be typed by hand. Long enough to retransmit a lost packet,
-/// and for a busy computer.
+/// How long to wait for the rest of a sequence that can't be typed by hand. This is enough time to retransmit a lost
+/// packet, even on a busy computer.
 const INCOMPLETE_SEQUENCE_HOLD: Duration = Duration::from_millis(1000);
 /// How long to wait for a requested reply before the program exits: the round trip of a slow connection.
 const EXIT_REPLY_TIMEOUT: Duration = Duration::from_millis(400);
@@ -107,8 +107,9 @@ impl InputDecoder {
             .map(|requested_at| requested_at + EXIT_REPLY_TIMEOUT)
     }
 
-    /// Returns the time at which [`Self::release_expired`] must be called for the held bytes, or `None` if no bytes are
-    /// held. The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
+    /// Returns the time at which [`Self::release_expired`] must be called for the held bytes. Returns `None` if no
+    /// bytes are held, and during a paste: its end is awaited without limit, because the rest of the pasted text must
+    /// not be handled as keys.
     pub fn release_deadline(&self) -> Option<Instant> {
         let starts_reply = self.state == State::Reply && self.background_requested_at.is_some();
         let hold = match self.state {
@@ -206,7 +207,8 @@ impl InputDecoder {
 
     /// Parses the held bytes, which are a complete sequence. Returns `None` if the sequence is unknown.
     fn parse(&self) -> Option<termina::Event> {
-        // After these bytes, the parser would give up and handle the rest as typed keys.
+        // If a sequence starts with these bytes, the parser gives up and handles the rest of the sequence as typed
+        // keys.
         let is_unknown = matches!(self.held_bytes.get(1..3), Some([b'[', b' '..=b'/' | b':' | b';' | b'=']));
         // After some unknown sequences, a parser waits for more bytes, so each sequence gets a new parser.
         let mut parser = termina::Parser::default();

@@ -100,8 +100,7 @@ impl Drop for TerminalGuard {
 impl TerminalState {
     fn restore(&self) {
         if self.is_taken_over.swap(false, Ordering::SeqCst) {
-            // Errors are ignored. If the terminal is gone, nothing can be done; otherwise raw mode can still be
-            // switched off.
+            // An error is ignored, so that raw mode is switched off even if the sequences could not be sent.
             let _ = send(&leave_sequences(self.caps, self.was_mouse_ever_on.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }

@@ -33,13 +33,14 @@ impl Multiplexer {
             Self::Tmux => {
                 let mut out = b"\x1bPtmux;".to_vec();
                 for &byte in sequence {
-                    // A single ESC in the content would end the string.
+                    // Each ESC is doubled, because a single ESC would end the string.
                     out.extend_from_slice(if byte == 0x1b { &[0x1b, 0x1b] } else { std::slice::from_ref(&byte) });
                 }
                 out.extend_from_slice(b"\x1b\\");
                 out
             }
-            // The terminal receives the parts one after the other, and treats them as a single sequence.
+            // A long sequence is split into several strings. The terminal receives their contents one after the other,
+            // as a single sequence.
             Self::Screen => {
                 sequence.chunks(MAX_SCREEN_STRING_BYTES).flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat()).collect()
             }

@@ -1,5 +1,5 @@
-//! Finds the capabilities of the terminal by its replies to queries, for diagnostics. Waits for the replies, so it is
-//! not for a program that draws.
+//! Finds the capabilities of the terminal by its replies to queries, for diagnostics. Not for an event loop, because it
+//! blocks the thread until the replies have arrived.
 
 use super::caps::TerminalCaps;
 use std::time::Duration;
@@ -89,7 +89,7 @@ mod unix {
 
     impl Drop for SavedTermios {
         fn drop(&mut self) {
-            // `Flush` also drops unread input, because the shell would read a late reply as typed text.
+            // `Flush` also drops unread input. Otherwise the shell would read a late reply as typed text.
             let _ = tcsetattr(&self.stdin, OptionalActions::Flush, &self.settings);
         }
     }

@@ -45,7 +45,7 @@ impl Reader {
     /// Decodes the input that is already available, if any. Appends the events to `out`.
     pub(super) fn try_read(&mut self, decoder: &mut InputDecoder, out: &mut impl Extend<Event>) {
         if has_input(self.0.get_ref()) {
-            // The end of the input is noticed by the next `read`.
+            // Ignores the end of the input, which the next `read` will report.
             read_chunk(self.0.get_mut(), decoder, out);
         }
     }

@@ -115,8 +115,8 @@ impl TerminalSession {
         self.screen.send(sequence)
     }
 
-    /// Copies the text to the clipboard of the user's terminal, even over SSH. No terminal confirms that, and many
-    /// terminals ignore texts of more than 74,994 bytes.
+    /// Copies the text to the clipboard of the user's terminal, even over SSH. Terminals don't confirm that they have
+    /// copied a text, and many of them ignore texts of more than 74,994 bytes.
     ///
     /// # Errors
     /// Fails if the terminal is gone.
@@ -196,7 +196,8 @@ impl TerminalSession {
         Ok(())
     }
 
-    /// Waits briefly for the terminal's pending reply, if any. Otherwise the shell would read the reply as typed text.
+    /// Waits briefly for a pending reply of the terminal, if any, so that the program that uses the terminal next, such
+    /// as the shell, doesn't read the reply as typed text.
     pub async fn await_pending_reply(&mut self) {
         while let Some(deadline) = self.decoder.reply_deadline() {
             let read = read_input(self.reader.as_mut(), &mut self.decoder, &mut self.ready_events);

@@ -34,8 +34,8 @@ impl Write for Tty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.out.write(bytes) {
-                // Another process made the shared terminal non-blocking. The terminal's buffer is full now, but will
-                // drain.
+                // Another process has made the shared terminal non-blocking, and the terminal's buffer is full. Wait
+                // until the buffer has space again.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
@@ -49,8 +49,8 @@ impl Write for Tty {
     }
 }
 
-/// Returns the columns and rows of the terminal. On Unix, asks through stdout, because crossterm would reopen the
-/// terminal each time.
+/// Returns the columns and rows of the terminal. On Unix, queries the system through stdout, because crossterm would
+/// reopen the terminal each time.
 ///
 /// # Errors
 /// Fails if the system does not report a size.

@@ -91,7 +91,7 @@ pub struct App {
     pub(super) covered_notice: Option<Notice>,
     /// Whether a key was pressed while the alert about unrecorded outcomes of prompts was shown.
     pub(super) is_unrecorded_alert_seen: bool,
-    /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
+    /// Prompts whose outcome could not be recorded on disk yet. A prompt is shown until its outcome is recorded.
     pub unrecorded: UnrecordedOutcomes,
     pub(super) budgets: BTreeMap<Quota, Budget>,
     pub(super) drafts: HashMap<DraftTarget, String>,
@@ -202,8 +202,8 @@ impl App {
         let mut effects = Vec::new();
         if is_set_up {
             app.restore_layout(now, &mut effects);
-            // The first jobs can be loaded alone only in the default order without a filter. Otherwise, the list may
-            // start with other jobs, so all data is loaded.
+            // If the list has the default order and no filter, the store can find the first jobs of the list without
+            // reading all jobs, so these jobs are loaded first. Otherwise, all data is loaded at once.
             let rows = app.size.1.into();
             effects.insert(
                 0,

@@ -231,8 +231,9 @@ impl App {
         }
     }
 
-    /// Marks the jobs for which [`Job::needs_action`] is true as done. If all of them are done already, moves them back
-    /// to the group “Needs you” instead. Skips other jobs and dismissed jobs. Asks first if jobs are marked.
+    /// Marks the jobs of [`Self::target_keys`] as done. If all of them are done already, moves them back to the group
+    /// “Needs you” instead. Skips jobs for which [`Job::needs_action`] is false, dismissed jobs, and jobs with an
+    /// unresolved prompt. If the user chose the jobs by marking them in the list, asks first.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.target_keys();
         let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;

@@ -153,7 +153,7 @@ pub trait Component: Any + Debug + Send {
         Flow::Unhandled
     }
 
-    /// Goes one step back, such as when the user presses Esc or switches to another screen.
+    /// Goes one step back. Called, for example, when the user presses Esc or switches to another screen.
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
         Flow::Close
     }
@@ -235,8 +235,8 @@ pub trait Component: Any + Debug + Send {
         Err(msg)
     }
 
-    /// Removes jobs that no longer exist. Returns whether the dialog stays open. `keymap` is for messages that name a
-    /// key.
+    /// Removes jobs that no longer exist from the dialog. Returns whether the dialog stays open. `keymap` is for
+    /// messages that name a key.
     fn retain_jobs(&mut self, _remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         true
     }

@@ -41,7 +41,7 @@ pub enum ConfirmAction {
     CopyToFollowUp(String),
     DeleteDraft(DraftTarget),
     OpenDraft(DraftTarget),
-    /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
+    /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a job without pages.
     NewDraftAbout(Vec<CleanText>),
     /// Runs an action on these jobs.
     Bulk(BulkAction, Targets),

@@ -45,8 +45,8 @@ impl App {
         self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&should_close));
     }
 
-    /// Returns the topmost dialog or, if none is open, the current screen. `None` if the setup screen has no dialog,
-    /// because it consists of a dialog only.
+    /// Returns the topmost dialog or, if none is open, the current screen. Returns `None` if the setup screen is shown
+    /// and no dialog is open, because that screen consists of a dialog only.
     pub(super) fn top_component(&self) -> Option<&dyn Component> {
         match self.dialogs.last() {
             Some(dialog) => Some(dialog.as_ref()),
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// Returns the index of the topmost modal dialog. What is below it gets no input. `None` if no dialog is modal.
-    pub(super) fn covering_dialog(&self) -> Option<usize> {
+    pub(super) fn topmost_modal_index(&self) -> Option<usize> {
         self.dialogs.iter().rposition(|dialog| dialog.is_modal())
     }
 
@@ -90,7 +90,7 @@ impl App {
         effects: &mut Vec<Effect>,
         mut handle: impl FnMut(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
-        let base = self.covering_dialog();
+        let base = self.topmost_modal_index();
         for at in (base.unwrap_or(0)..self.dialogs.len()).rev() {
             let flow = self.dispatch_to(at, now, effects, &mut handle);
             if flow != Flow::Unhandled {
@@ -101,13 +101,13 @@ impl App {
     }
 
     /// Passes an input to the topmost modal dialog, or to the current screen if no dialog is modal.
-    pub(super) fn dispatch_to_base(
+    pub(super) fn dispatch_to_modal_or_screen(
         &mut self,
         now: Time,
         effects: &mut Vec<Effect>,
         handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
-        match self.covering_dialog() {
+        match self.topmost_modal_index() {
             Some(at) => self.dispatch_to(at, now, effects, handle),
             None => self.dispatch_to_screen(now, effects, handle),
         }
@@ -277,7 +277,7 @@ impl App {
     /// Scrolls the topmost modal dialog or, if no dialog is modal, the current screen.
     fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
         self.only_moves_selection = true;
-        self.dispatch_to_base(now, effects, |component, cx| {
+        self.dispatch_to_modal_or_screen(now, effects, |component, cx| {
             component.scroll(by, cx);
             Flow::Handled
         });

@@ -128,9 +128,10 @@ impl JobFilter {
         })
     }
 
-    /// Whether the rows that were `Match::Fails` for the filter `before` certainly don't pass this filter either. True
-    /// if terms were only added or extended, and the prompts have not been searched for any extended word yet
-    /// (`is_searched`). The result of such a search could let rows pass that were `Match::Fails` for `before`.
+    /// Whether every row that was `Match::Fails` for the filter `before` certainly fails this filter, too. True if
+    /// terms were only added or extended. False if an extended term is negated. Also false if `is_searched` is true for
+    /// an extended word: the prompts have then been searched for this word, and a row that was `Match::Fails` for
+    /// `before` may pass because of the result.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -253,8 +254,8 @@ impl FilterState {
         &self.filter
     }
 
-    /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns true if the rows
-    /// that were `Match::Fails` for the previous filter certainly don't pass the new one.
+    /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns true if every row
+    /// that was `Match::Fails` for the previous filter certainly fails the new one, too.
     pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.jobs_by_word.contains_key(word));
         let words = filter.prompt_words();

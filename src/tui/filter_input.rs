@@ -1,5 +1,5 @@
-//! The filter of the jobs or of the page views, while the user types it. The filter is shown in the title of its list.
-//! While the user types, the list can still be scrolled and clicked.
+//! The filter of the jobs, of the page views or of the rows of a report, while the user types it. The filter is shown
+//! in the title of its list. While the user types, the list can still be scrolled and clicked.
 
 use super::draw::cursor;
 use crate::tui::Screen;

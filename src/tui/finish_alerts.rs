@@ -49,8 +49,8 @@ impl FinishAlerts {
         std::mem::replace(&mut self.is_unfocused, !is_focused) == is_focused
     }
 
-    /// Returns when the pending notification can be sent. `None` if none is pending, or if it is the first one, which
-    /// can be sent at once.
+    /// Returns when the pending notification can be sent. `None` if no notification is pending. Also `None` if no
+    /// notification was sent before, because the pending one can then be sent at once.
     pub(super) fn notification_due_at(&self) -> Option<Time> {
         self.earliest_next_notification.filter(|_| !self.unsent_alerts.is_empty())
     }

@@ -1,5 +1,5 @@
-//! Formats numbers, ages and durations, and truncates text to a width in cells. For a text that depends on the time,
-//! also computes when it changes, because the screen has to be drawn again then.
+//! Formats numbers, ages and durations, and truncates text to a width in cells. For texts that depend on the time, this
+//! module also computes when they change, because the screen has to be drawn again then.
 
 use crate::model::Time;
 use crate::model::job::PullRequestCounts;
@@ -26,8 +26,8 @@ pub fn format_views(count: ViewCount) -> String {
     }
 }
 
-/// Formats the number of jobs that need the user, and what the user can do about them if their pull requests are known:
-/// `3 need you · 2 to review · 1 failing`.
+/// Formats the number of jobs that need the user, and how many of them have a pull request to review, or one with
+/// failing checks: `3 need you · 2 to review · 1 failing`. Omits a number of pull requests that is 0.
 pub fn needs_you_text(needs_you: usize, pull_requests: PullRequestCounts) -> String {
     let verb = if needs_you == 1 { "needs" } else { "need" };
     let mut text = format!("{needs_you} {verb} you");
@@ -88,8 +88,8 @@ pub fn format_duration(delta: TimeDelta) -> String {
     }
 }
 
-/// Whether a character is known to be one cell wide and not to combine with the character before it: ASCII, the other
-/// characters of docdeck's own texts, and lines, blocks and shapes.
+/// Whether a character is known to be one cell wide and doesn't combine with the character before it. This is true for
+/// printable ASCII, for some other punctuation, and for lines, blocks and shapes.
 pub fn is_single_cell_char(c: char) -> bool {
     matches!(c, ' '..='~' | '…' | '·' | '–' | '−' | '\u{2500}'..='\u{25fc}')
 }
@@ -154,14 +154,14 @@ pub fn truncate_path(path: &str, width: usize) -> String {
     }
 }
 
-/// The minimum width in cells of a truncated title that keeps the path at its end.
-const MIN_TITLE_WIDTH: usize = 12;
+/// The minimum width in cells at which a truncated title keeps the path at its end.
+const MIN_WIDTH_KEEPING_PATH: usize = 12;
 
 /// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at
 /// the end of the title gets up to two thirds of the cells, or more if the text before it is short, because titles
 /// often differ only in the path.
 pub fn truncate_title(title: &str, width: usize) -> String {
-    if !(MIN_TITLE_WIDTH..display_width(title)).contains(&width) {
+    if !(MIN_WIDTH_KEEPING_PATH..display_width(title)).contains(&width) {
         return truncate(title, width);
     }
     match title.rsplit_once(' ') {

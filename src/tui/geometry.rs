@@ -25,9 +25,9 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// The list grows to show its longest title in full. Up to this number of columns, including the divider, the details
-/// may shrink to [`MIN_PANE_COLUMNS`]. Beyond it, the list grows only while the details keep
-/// [`DETAIL_COLUMNS_BESIDE_TITLES`].
+/// The list grows to show its longest title in full. While the list and the divider together have at most this number
+/// of columns, the details may shrink to [`MIN_PANE_COLUMNS`]. Beyond this number, the list grows only while the
+/// details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
 const LIST_COLUMNS_FOR_TITLE: u16 = 82;
 /// The number of columns that the details keep if the list grows beyond [`LIST_COLUMNS_FOR_TITLE`]. It is enough for
 /// the links of pull requests.
@@ -54,8 +54,8 @@ pub struct PaneConstraints {
     pub list_width: Option<u16>,
     /// The number of rows of the list while the details are below it; `None` for the default.
     pub list_height: Option<u16>,
-    /// The number of rows at the bottom that an editor below the thread takes. The details are then never below the
-    /// list.
+    /// The number of rows that an editor below the thread takes at the bottom; 0 without such an editor. While there is
+    /// an editor, the details are never below the list.
     pub editor_rows: u16,
     /// The number of columns that the list needs to show its longest title.
     pub needed_list_columns: u16,
@@ -240,7 +240,8 @@ impl Geometry {
     }
 }
 
-/// Returns the cells of a rule for a title. A cell of the rule and a blank remain on each side.
+/// Returns the cells of a rule that its title may use. On each side of these cells, a cell of the rule and a blank
+/// remain.
 pub(in crate::tui) fn title_area(rule: Rect) -> Rect {
     Rect { x: rule.x + 2, width: rule.width.saturating_sub(4), ..rule }
 }

@@ -30,7 +30,8 @@ pub struct HeaderText {
     pub tabs: Vec<HeaderTab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
-    /// The state of the exchange with the team. `None` if no message about it is needed.
+    /// The state of the exchange with the team. `None` if the exchange works normally or is not used, or if the text
+    /// doesn't fit.
     pub team: Option<String>,
     /// The usage of the hourly limit that is closest to being reached.
     pub limit: Option<String>,
@@ -38,7 +39,7 @@ pub struct HeaderText {
 
 /// The number of cells between two texts.
 const TEXT_GAP_CELLS: usize = 2;
-/// The minimum number of columns at which there are three cells before the name of a screen.
+/// The minimum number of columns at which the gap before the name of each screen is three cells wide instead of two.
 const MIN_COLUMNS_WIDE_GAP: usize = 100;
 /// The minimum number of columns at which the states of the connection and of the team have their long forms.
 const MIN_COLUMNS_LONG_STATUS: usize = 60;
@@ -87,7 +88,8 @@ impl App {
             tab_names.each_ref().map(|names| names.iter().map(|(text, _)| gap + text.width()).sum::<usize>());
         let narrowest = tabs_alone + connection.width() + TEXT_GAP_CELLS + 1;
         let team = self.team_text(width).filter(|team| narrowest + team.width() + TEXT_GAP_CELLS <= width);
-        // Returns the cells that a form leaves for the profile name, without the gap before it.
+        // Returns the number of cells that this form of the header leaves for the profile name, without the gap before
+        // the name. `None` if the header doesn't fit in this form.
         let space_for_name = |form: HeaderForm<'_>| {
             let tabs = if form.has_tab_keys { tabs_with_keys } else { tabs_alone };
             let right = [connection.as_str(), team.as_deref().unwrap_or_default(), form.limit.unwrap_or_default()];
@@ -115,7 +117,7 @@ impl App {
     }
 
     fn tab_names(&self, has_tab_keys: bool) -> [(String, Screen); HEADER_TABS.len()] {
-        // The number shows how many jobs need the user.
+        // The tab of the jobs screen shows how many jobs need the user.
         let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
         HEADER_TABS.map(|(screen, action, name)| {
             let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_tab_keys);
@@ -128,7 +130,7 @@ impl App {
         })
     }
 
-    /// Returns the state of the exchange with the team, if the user should know about it.
+    /// Returns the state of the exchange with the team, if changes are being received or the team can't be reached.
     fn team_text(&self, width: usize) -> Option<String> {
         let is_long = width >= MIN_COLUMNS_LONG_STATUS;
         match self.team {
@@ -204,8 +206,8 @@ impl App {
         }
         let left = budget.requests_left();
         let share = format!("{left} of {} left", budget.limit);
-        // The label of this limit is also the name of the analytics screen, so it doesn't show that requests are
-        // counted.
+        // The label of the analytics limit is also the name of the analytics screen, so the label alone doesn't show
+        // that requests are counted.
         let full_label = if quota == Quota::Views { "analytics requests" } else { label };
         let freed = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
             Some(wait) => format!(", 1 more in {wait}"),

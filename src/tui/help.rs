@@ -312,7 +312,8 @@ impl Help {
         Self { contexts, is_over_text_input, rows, commands, scroll: 0, query: None, is_typing: false }
     }
 
-    /// Returns the area of the lines. The search input takes the first row of the inner area, if there is space for it.
+    /// Returns the area of the lines. During a search, the search input takes the first row of the inner area, if there
+    /// is space for it.
     fn lines_area(&self, inner: Rect) -> Rect {
         if self.query.is_none() || inner.width <= 3 || inner.height <= 1 {
             return inner;
@@ -516,8 +517,8 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols
 }
 
-/// The words that the column with the change of the views shows instead of a percentage, each with its meaning. The
-/// second meaning includes the word by which the filter finds such pages.
+/// The words that the column of changes shows instead of a percentage, each with its meaning. The second meaning also
+/// names the filter word `gone`, which finds the pages without views in the range on screen.
 const CHANGE_WORDS: [(&str, &str); 2] =
     [("new", "no views in the compared range"), ("▼ to 0", "no views in this range (filter: gone)")];
 

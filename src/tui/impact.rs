@@ -108,7 +108,7 @@ impl JobPages {
 /// A line about the pages of a job. Unless stated otherwise, the number in a variant is the index of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PagesLine {
-    /// The days before and after the job, or why there are none.
+    /// The days before and after the job in which views are counted, or why there are no views.
     Days,
     /// The path of the page, and its views before and after the job.
     Page(usize),
@@ -116,7 +116,7 @@ pub enum PagesLine {
     Path(usize),
     /// The views before and after the job.
     Views(usize),
-    /// A line with the signals of a page when the job was started, and after it.
+    /// A line with the signals of a page: their numbers when the job was started, and their numbers after the job.
     Signals(String),
     /// The number of pages that are not listed.
     More(usize),
@@ -131,8 +131,8 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
     let mut lines = vec![PagesLine::Days];
     for index in 0..row.local.pages.len().min(MAX_LISTED_PAGES) {
         let page = pages.page(index);
-        // Views after the job, with their changes, need a line of their own in a narrow pane, and so do views of a page
-        // with a long path.
+        // In a narrow pane, the views get a line of their own if there are views after the job, because the text is
+        // then longer. In any pane, the views get a line of their own if they don't fit beside the path of the page.
         let has_after = page.is_some_and(|page| page.after.counts().is_some());
         let before = page.and_then(|page| page.before.counts()).map_or(0, |counts| {
             [&counts.human, &counts.ai].iter().map(|count| display_width(&count_text(count))).sum::<usize>()
@@ -152,8 +152,8 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
     lines
 }
 
-/// Returns the numbers of the signals when the job was started, and after it: `thumbs down 12 → 3 in 19–25 Nov`. Empty
-/// if all are 0.
+/// Returns the numbers of the signals when the job was started, and after the job: `thumbs down 12 → 3 in 19–25 Nov`.
+/// Empty if all are 0 or unknown.
 fn signals_text(signals: &SignalImpact) -> String {
     let number = |snapshot: &SignalSnapshot, signal| snapshot.value(signal).map(format_views);
     let text = |signal: ProblemSignal| {

@@ -46,9 +46,9 @@ pub enum InputField {
     LinkId(PromptId),
     /// The path of a file with prompts.
     PromptsFile,
-    /// The number of the page of rows to go to.
-    Page,
-    /// The number of rows per page.
+    /// The number of the block of rows to go to. The table of page views is loaded in blocks.
+    RowBlock,
+    /// The number of rows of a block.
     PageSize,
     Title(JobKey),
     Tags(Vec<JobKey>),
@@ -110,7 +110,7 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => (
+            InputField::RowBlock => (
                 "Go to block of rows",
                 "Type 1 for the first block, 2 for the second, and so on. Each takes one request.",
                 "go",
@@ -121,7 +121,6 @@ impl InputDialog {
         }
     }
 
-    /// Returns the title of the dialog.
     pub fn title(&self) -> String {
         let title = self.title_help_and_label().0;
         self.job_title.as_ref().map_or_else(|| title.to_owned(), |job_title| format!("{title}: {job_title}"))
@@ -154,7 +153,7 @@ impl InputDialog {
             | InputField::Tags(_)
             | InputField::Note(_)
             | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
-            InputField::Page => number(1, u32::MAX),
+            InputField::RowBlock => number(1, u32::MAX),
             InputField::PageSize => number(MIN_PAGE_SIZE, MAX_PAGE_SIZE),
         }
     }
@@ -175,7 +174,7 @@ impl InputDialog {
             (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
             (InputField::PromptsFile, InputValue::Text(file)) => app.read_prompts_from_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
-            (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
+            (InputField::RowBlock, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
             (field, value) => app.apply_label(field, value, *now, effects),
         }
@@ -285,7 +284,7 @@ mod tests {
     fn the_error_for_an_invalid_value_describes_a_valid_value() {
         assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
         assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
-        assert_eq!(ask(InputField::Page, "0"), Err("a whole number, 1 or more".to_owned()));
+        assert_eq!(ask(InputField::RowBlock, "0"), Err("a whole number, 1 or more".to_owned()));
         assert!(ask(InputField::TrackId, "  ").is_err());
     }
 }

@@ -39,8 +39,9 @@ impl App {
         &self.filter_bar.typed
     }
 
-    /// Returns an error if the filter of the list of jobs on screen has an unknown status, or an unknown state of pull
-    /// requests. The error lists the valid words. `None` on other screens and while another dialog is open.
+    /// Returns an error if the filter of the list of jobs on screen has an unknown job status, or an unknown state of
+    /// pull requests. The error lists the valid words. `None` on other screens, and while a dialog other than the
+    /// filter input or the list of all profiles' jobs is open.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
             && self.dialogs.iter().all(|dialog| dialog.is::<FilterInput>() || dialog.is::<AllJobsDialog>());
@@ -139,14 +140,14 @@ impl App {
         self.apply_filter();
     }
 
-    /// Returns the name of the active saved filter. Returns `None` if all jobs are shown.
+    /// Returns the name of the active saved filter. Returns `None` if the tab of all jobs is active.
     pub(super) fn active_filter_name(&self) -> Option<&str> {
         let filter = self.filter_bar.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         filter.map(|filter| filter.name.as_str())
     }
 
     /// Restores the typed filter and the active tab of the last session. If the saved filter of that tab no longer
-    /// exists, all jobs are shown.
+    /// exists, the tab of all jobs becomes active.
     pub(super) fn restore_filter(&mut self, typed: &str, tab: Option<&str>) {
         typed.clone_into(&mut self.filter_bar.typed);
         let index = self.config.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
@@ -200,7 +201,7 @@ impl App {
     }
 
     /// Returns the effect that saves the typed filter, combined with the saved filter of the active tab, under a name.
-    /// If a saved filter has this name, opens a confirmation instead and returns `None`.
+    /// If a saved filter already has this name, asks the user whether to replace it, and returns `None`.
     pub(super) fn save_filter(&mut self, name: &str) -> Option<Effect> {
         let filter = SavedFilter { name: CleanText::line(name), text: self.full_filter() };
         if let Some(old) = self.config.filters.iter().find(|old| old.name == filter.name) {

@@ -104,8 +104,8 @@ impl App {
         self.notify(Severity::Info, &format!("{jobs}: {}. Press {undo} to undo.", changes.summary()), now);
     }
 
-    /// Changes jobs in the store. The change can be undone; `undo_text` is the text of the notice after the undo,
-    /// without `Undone:`.
+    /// Changes jobs in the store, and adds the change to the undo stack if it can be undone. The notice after the undo
+    /// shows `undo_text` after the word `Undone:`.
     pub(super) fn change_jobs(
         &mut self,
         keys: Vec<JobKey>,

@@ -1,5 +1,5 @@
-//! The three views of a job with a pull request: its thread, its pull request and its changes. The
-//! upper rule shows their names, and the Tab key switches between them.
+//! The three tabs of a job with a pull request: its thread, its pull request and its changes. The upper rule shows
+//! their names, and the Tab key switches between them.
 //!
 //! ```text
 //! ─ Thread  Pull request  Changes  #1423 Fix broken links ──────── as of 14:02 ─
@@ -49,9 +49,9 @@ impl JobTab {
         })
     }
 
-    /// Returns the names of the tabs for the start of the upper rule. A gap follows them, except in the tab of the
-    /// thread, which has no title. If the rule is too narrow for all names, the tab of the thread shows only its name,
-    /// and the other tabs show no name, because their title needs the space.
+    /// Returns the names of the tabs for the start of the upper rule. After the last name comes a gap before the title,
+    /// except in the tab of the thread, which has no title. If the rule is too narrow for all names, the tab of the
+    /// thread shows only its name, and the other tabs show no name, because their title needs the space.
     pub(super) fn names<'a>(self, view: View<'_>, rule: Rect, is_focused: bool) -> Vec<Span<'a>> {
         let theme = view.theme;
         let current = if is_focused { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.text };

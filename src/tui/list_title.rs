@@ -21,7 +21,7 @@ pub enum TitlePiece {
     /// The selected text of the filter, which the next typed character replaces.
     SelectedFilter,
     Cursor,
-    /// The syntax of the filter, while nothing is typed.
+    /// An example of a filter, shown while nothing is typed.
     Placeholder,
     Marked,
     Sorting,
@@ -195,8 +195,8 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }
 
-/// Returns an example of a filter if the input is empty. Only as many terms of the example are shown as fit after the
-/// slash and the cursor. `None` if none fits.
+/// Returns the example of a filter that an open, empty input shows: as many of its terms as fit after the slash and the
+/// cursor. `None` if no input is open, if the input is not empty, or if no term fits.
 fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option<(String, TitlePiece)> {
     let ends = example.match_indices("  ").map(|(at, _)| at).chain([example.len()]);
     let fitting = ends.filter_map(|end| example.get(..end)).filter(|part| part.width() + 2 <= space);
@@ -215,7 +215,7 @@ fn sorting_text(sorting: JobSorting) -> Option<String> {
     })
 }
 
-/// Returns the text of a tab. The active tab has brackets, because colour alone would not show it everywhere.
+/// Returns the text of a tab. The active tab is in brackets, so that it can be recognized without colours.
 fn tab_text(name: &str, is_active: bool) -> String {
     if is_active { format!("[{name}]") } else { format!(" {name} ") }
 }

@@ -25,7 +25,6 @@ pub enum Msg {
     Profiles(ProfilesMsg),
     /// A key, a mouse event, a paste, a resize or a focus change of the terminal.
     Input(crossterm::event::Event),
-    /// An event of the engine.
     Engine(EngineEvent),
     /// The first attempt to write to the store has shown that the store is read-only.
     StoreReadOnly,
@@ -164,7 +163,6 @@ impl Effect {
 pub struct AppConfig {
     pub scope: Scope,
     pub profile: CleanText,
-    /// All profiles.
     pub profiles: Vec<ProfileEntry>,
     /// The index of the current profile in `profiles`.
     pub current_profile: usize,

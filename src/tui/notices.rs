@@ -1,5 +1,5 @@
 //! Notices: one message at a time in the lower rule of the screen. A warning or an error stays until the user has read
-//! it. A newer notice that ends on its own only covers it: afterwards, the warning or error is shown again.
+//! it. A newer notice that ends on its own only covers the warning or error, which is shown again afterwards.
 
 use super::App;
 use super::keymap::Action;
@@ -69,8 +69,8 @@ impl App {
         }
     }
 
-    /// Ends and returns the notice, unless it is a warning or an error. Such a notice is marked as seen, so that it
-    /// shrinks to one line, and so is the alert about unrecorded outcomes.
+    /// Ends and returns the notice, unless it is a warning or an error. A warning or an error is only marked as seen,
+    /// so that it shrinks to one line. Also marks the alert about unrecorded outcomes as seen.
     pub(super) fn dismiss_notice(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;

@@ -92,11 +92,12 @@ impl JobSorting {
         };
         let section = if self.by == Sort::Group || section == DISMISSED_SECTION { section } else { 0 };
         if self.by == Sort::Group && group == JobGroup::Queued {
-            // Queued jobs are in queue order: the prompt that will be sent next is at the top.
+            // Queued jobs are in queue order: unless the order is reversed, the prompt that will be sent next is at the
+            // top.
             let position = row.local.queue_position.unwrap_or(i64::MAX);
             return (section, 0, if self.is_reversed { position.saturating_neg() } else { position }, row.key.0);
         }
-        // A later time gives a smaller key, so that the newest job comes first.
+        // Unless the order is reversed, a later time gives a smaller key, so that the newest job comes first.
         let (time, key) = (time.timestamp_millis(), row.key.0);
         if self.is_reversed {
             (section, u8::MAX - rank, time, key)

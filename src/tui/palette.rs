@@ -112,8 +112,9 @@ impl CommandPalette {
         }
     }
 
-    /// Shows only the entries that contain the typed words, best match first. If there are none, matches the names
-    /// fuzzily. If nothing is typed, shows all entries in their original order.
+    /// Shows only the entries that contain the typed words, best match first. If no entry contains them, shows the
+    /// entries whose names match the typed text fuzzily. If nothing is typed, shows all entries in their original
+    /// order.
     fn filter_entries(&mut self) {
         let typed = self.input.text().trim().to_lowercase();
         let ranks = self.entries.iter().enumerate().map(|(index, entry)| (entry.rank(&typed), index));

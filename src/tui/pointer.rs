@@ -57,7 +57,8 @@ impl App {
         let is_on_message = self.has_message_at(at);
         self.tips.dismiss();
         if is_on_message {
-            // The user can't see what is below the message.
+            // A click on a message must not act on the rows that the message covers, because the user can't see these
+            // rows.
             return;
         }
         if g.footer.contains(at) {
@@ -68,7 +69,7 @@ impl App {
         }
         let count_before = self.dialogs.len();
         self.dismiss_notice();
-        if g.header.contains(at) && self.covering_dialog().is_none() {
+        if g.header.contains(at) && self.topmost_modal_index().is_none() {
             self.click_header(usize::from(at.x), now, effects);
         } else {
             self.dispatch(now, effects, |component, cx| component.click(at, cx));
@@ -101,7 +102,7 @@ impl App {
         let hit = header.tabs.iter().find(|tab| (tab.start..tab.start + tab.text.width()).contains(&cell));
         let Some(screen) = hit.map(|tab| tab.screen) else { return };
         if screen == Screen::Jobs && self.screen == screen && self.jobs.count_of(JobGroup::NeedsYou) > 0 {
-            // The tab shows the number of jobs that need the user, so a click on it goes through them.
+            // The tab shows the number of jobs that need the user, so a click on it selects the next of these jobs.
             self.run_action(Action::NextNeedsYou, now, effects);
         } else {
             self.close_filter_input();
@@ -118,7 +119,9 @@ impl App {
         let clamped = |cells: u16, whole: u16, min: u16| cells.clamp(min, whole.saturating_sub(min + 1).max(min));
         let mut panes = self.panes;
         match g.arrangement {
-            _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.is_dragging = false,
+            _ if self.topmost_modal_index().is_some() || self.screen != Screen::Jobs => {
+                self.pointer.is_dragging = false
+            }
             JobsArrangement::OneAtATime => self.pointer.is_dragging = false,
             JobsArrangement::SideBySide => panes.list_width = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
             JobsArrangement::Stacked => {
@@ -132,7 +135,7 @@ impl App {
     }
 
     fn scroll_with_wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
-        let covering = self.covering_dialog().and_then(|dialog| self.dialogs.get(dialog));
+        let covering = self.topmost_modal_index().and_then(|dialog| self.dialogs.get(dialog));
         let is_on_top = covering.map_or(self.geometry().body, |dialog| dialog.area(self)).contains(at);
         let scroll = |component: &mut dyn Component, cx: &mut Cx<'_>| {
             component.scroll_with_wheel(at, by, cx);
@@ -140,7 +143,7 @@ impl App {
         };
         self.is_dirty |= is_on_top || self.is_above_editor(at);
         if is_on_top {
-            self.dispatch_to_base(now, effects, scroll);
+            self.dispatch_to_modal_or_screen(now, effects, scroll);
         } else if self.is_above_editor(at) {
             self.dispatch_to_screen(now, effects, scroll);
         }

@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 pub enum ProfilesMsg {
     /// A new profile was validated without a request.
     ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
-    /// A new profile was added to the list of profiles. `key` is `None` if its key could not be read.
+    /// A new profile was added to the list of profiles. `key` is `None` if the API key could not be read.
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
     /// The API key of a new profile. Ignored if this attempt to set up a profile was cancelled or replaced by a new
     /// one.

@@ -67,8 +67,8 @@ impl ProfilesDialog {
         }
     }
 
-    /// Opens the dialog and starts switching to the first of the `candidates`. The others are fallbacks if its API key
-    /// can't be used. After the switch, selects `job_to_select`.
+    /// Opens the dialog and starts switching to the first of the `candidates`. The other candidates are fallbacks if
+    /// the API key of the first can't be used. After the switch, selects `job_to_select`.
     pub(super) fn open_and_switch(mut candidates: Vec<usize>, job_to_select: JobKey, cx: &mut Cx<'_>) {
         if candidates.is_empty() {
             return;
@@ -81,8 +81,9 @@ impl ProfilesDialog {
         }
     }
 
-    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile. If the
-    /// selected profile is the current one, only closes the dialog. If it has a problem, only shows the problem.
+    /// Starts switching to the selected profile, after saving typed text as drafts of the current profile. If the
+    /// selected profile is the current one, only closes the dialog. If the selected profile has a problem, only shows
+    /// the problem.
     fn switch_to_selected(&mut self, cx: &mut Cx<'_>) -> Flow {
         let at = self.list.selected();
         if self.step != SwitchStep::Choosing {
@@ -363,8 +364,8 @@ impl App {
         effects.extend(first_effects);
         self.recent_choices = before.recent_choices;
         self.finish_alerts = before.finish_alerts;
-        // The prompts that could not be recorded belong to the previous profile. They are kept nevertheless, because
-        // their ids are stored nowhere else.
+        // The prompts whose outcome could not be recorded belong to the previous profile. They are kept nevertheless,
+        // because the ids of their jobs are stored nowhere else.
         self.unrecorded = before.unrecorded;
         // Mouse reporting of the terminal doesn't change during the switch, so the mouse setting must stay the same
         // too.
@@ -385,8 +386,8 @@ struct ProfileRow<'a> {
 }
 
 /// Returns the table of profiles at this width. The name gets the width that it needs, up to half of the space. The
-/// service gets the width that it needs, up to half of the remaining space, or more if the project doesn't need it. The
-/// project gets what remains.
+/// service gets the width that it needs, up to half of the remaining space, or more if the project needs less than the
+/// other half. The project gets what remains.
 fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<ProfileRow<'p>>> {
     type C<'p> = Column<ListCell<ProfileRow<'p>>>;
     let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);

@@ -7,8 +7,8 @@ use crate::model::job::RemainingJobs;
 use crate::model::prompt::DraftTarget;
 
 impl App {
-    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning. If the store is not read
-    /// yet, the jobs are removed once it is.
+    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning. If the jobs are not loaded
+    /// yet, they are removed once they have been loaded.
     pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time) {
         if self.queue_remaining(remaining) {
             return;

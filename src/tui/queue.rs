@@ -53,7 +53,7 @@ impl App {
             };
             return self.notify(Severity::Info, text, now);
         }
-        // If some prompts are paused and others are not, the key pauses all of them.
+        // If some prompts are paused and others are not, the pause key pauses all of them.
         let paused =
             |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Paused));
         let change = match action {

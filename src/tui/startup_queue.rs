@@ -3,8 +3,8 @@
 //!
 //! Keys that don't need all rows work at once, such as those that move among the first rows or open another screen.
 //! Other keys wait until the store is read, and so do the keys after them, except those that interrupt, suspend or
-//! redraw. The engine events are applied when the store is read, because they are newer than the rows that were being
-//! read.
+//! redraw. The engine events are applied after the store has been read, because they may be newer than the rows that
+//! were read.
 
 use super::app::screen_of;
 use super::keymap::{Action, Chord, Context};
@@ -58,7 +58,7 @@ impl App {
             Some(Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Quit)
                 | Some(Action::Help | Action::Palette | Action::Profiles)
         ) || action.and_then(screen_of).is_some();
-        let on_jobs = self.screen == Screen::Jobs && self.covering_dialog().is_none();
+        let on_jobs = self.screen == Screen::Jobs && self.topmost_modal_index().is_none();
         action == Some(Action::NewJob) || (on_jobs && !needs_first_rows_only)
     }
 
@@ -107,8 +107,8 @@ impl App {
         }
     }
 
-    /// Runs the queued keys if the store is read. Until then they stay queued, because the letters of a prompt must not
-    /// run as commands.
+    /// Runs the queued keys if the store is read. Otherwise, they stay queued, because some may be the letters of a
+    /// prompt. Before the editor for the prompt is open, such letters would run as commands.
     pub(super) fn run_queued_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Loaded {
             return;

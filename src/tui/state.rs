@@ -18,7 +18,6 @@ use strum::{EnumString, IntoStaticStr};
 pub(super) struct StartupQueue {
     /// Keys, pastes and focus changes.
     pub input_events: Vec<Event>,
-    /// Changed jobs.
     pub changed_rows: Vec<Job>,
     /// Merged jobs, each as the removed job and the job into which it was merged.
     pub merged_jobs: Vec<(JobKey, JobKey)>,

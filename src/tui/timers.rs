@@ -1,5 +1,5 @@
-//! Computes when the app needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the end of a
-//! notice, or a draft to save.
+//! Computes when the app needs its next `Msg::Timer`: for the blinking symbol in the header, ages and countdowns on
+//! screen, the end of a notice, or a draft to save.
 
 use super::{App, StoreState, format};
 use crate::model::Time;
@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    /// Whether the heartbeat shows its large glyph. The heartbeat stops when no job is polled.
+    /// Whether the heartbeat, the symbol in the header that blinks while jobs are polled, shows its large glyph now.
     pub fn is_heartbeat_large(&self, now: Time) -> bool {
         self.next_beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * HALF_BEAT_MS) < HALF_BEAT_MS
     }

@@ -14,7 +14,6 @@ use unicode_width::UnicodeWidthStr;
 const TIP_SECONDS: i64 = 12;
 
 impl App {
-    /// Returns the current tip.
     pub fn tip(&self) -> Option<&str> {
         self.tips.current_tip.as_ref().map(|(text, _)| text.as_str())
     }

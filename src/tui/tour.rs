@@ -1,4 +1,5 @@
-//! The tour of the demo: four steps in a box that the next key closes. A key that the tour names also runs its action.
+//! The tour of the demo: a box with four steps. Any key except those for redrawing and suspending closes the box. If
+//! the box names the key, the action of the key also runs.
 
 use super::component::prelude::*;
 use super::geometry::centered;
@@ -19,7 +20,7 @@ const MIN_COLUMNS_FOR_MARGINS: u16 = 60;
 const ROWS_BELOW: u16 = 2;
 /// The maximum number of lines of a step.
 const MAX_LINES_PER_STEP: usize = 3;
-/// The cells before the text of a step.
+/// The width of the bullet and the blanks before the text of a step.
 const BULLET_WIDTH: u16 = 3;
 
 #[derive(Debug)]

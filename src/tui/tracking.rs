@@ -38,8 +38,8 @@ impl App {
         effects.extend(ids.into_iter().map(JobsEffect::Track).map(Effect::Jobs));
     }
 
-    /// Handles the result for an id. For a single id, selects the job and shows a notice. For an id of a list, shows a
-    /// notice about all results after the last one.
+    /// Handles the result of tracking the job with this id. If the user entered a single id, selects the job and shows
+    /// a notice. If the user entered several ids, shows one notice about all results after the last result.
     pub(super) fn apply_track_result(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
         let key = result.as_ref().ok().map(|row| row.key);
         let failure = match result {

@@ -38,9 +38,9 @@ use crate::tui::{JobsEffect, PromptsEffect};
 use chrono::TimeDelta;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width of the label before a fact.
+/// The width of the labels `reason`, `saved` and `sent`.
 const LABEL_CELLS: usize = 8;
-/// The width of the key before a choice.
+/// The minimum width of the column of keys before the choices.
 const KEY_CELLS: usize = 3;
 /// The minimum width of the dialog at which the meanings of the choices are beside their names.
 const MIN_COLUMNS_WITH_MEANINGS_BESIDE: usize = 72;
@@ -65,7 +65,7 @@ pub struct UndeliveredDialog {
     pub job: JobKey,
     pub title: CleanText,
     pub prompt: Prompt,
-    /// Whether the job has an id, so that docdeck can request the job to check it.
+    /// Whether the job has an id. Only then can docdeck request the job, to check whether a follow-up has arrived.
     pub job_has_id: bool,
     /// When the prompt was last sent; `None` if it was never sent.
     pub sent_at: Option<Time>,

@@ -23,12 +23,12 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         self.only_moves_selection = false;
-        // Only for a key press does `only_moves_selection` cover the whole update. Other messages, such as the first
-        // jobs, may run queued keys that move the selection, but also change other parts of the screen.
+        // `only_moves_selection` describes the whole update only if the message is a key press. Other messages, such as
+        // the first jobs, may run queued keys that move the selection, but also change other parts of the screen.
         let is_key = matches!(msg, Msg::Input(Event::Key(_)));
         let mut effects = Vec::new();
-        // Input events are left out here, because `handle_key` itself decides for which keys a closed text input is
-        // recorded.
+        // The number of open text inputs, to find out whether the message closes one of them. `None` for input events,
+        // because `handle_key` itself records when a key closes a text input.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
         if let Some(msg) = self.deliver(msg, now, &mut effects) {
             self.handle_message(msg, now, &mut effects);
@@ -179,7 +179,8 @@ impl App {
         let (count_before, open_inputs) = (self.dialogs.len(), self.open_input_count());
         let global_action = || if is_text { None } else { self.global_action(chord) };
         let action = self.config.keymap.action(lookup, chord).or_else(global_action);
-        // Esc may show a notice that asks for a second Esc, so an old notice is cleared only after the action.
+        // A second Esc counts as a confirmation only while the notice that asks for it is on screen. An old notice is
+        // therefore dismissed only after the action of Esc.
         let closes = action == Some(Action::Close);
         let notice = if closes { self.notice.clone() } else { self.dismiss_notice() };
         match action {
@@ -221,8 +222,8 @@ impl App {
         edits || chord.types_text() || confirms()
     }
 
-    /// Returns the action of a key that works while any dialog is open: redrawing, suspending, and the second Ctrl-C,
-    /// which confirms quitting. Such a key neither answers a confirmation nor types text.
+    /// Returns the action of a key that works even while a dialog is open: redrawing, suspending, and the second
+    /// Ctrl-C, which confirms quitting. Such a key neither answers a confirmation nor types text.
     fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
@@ -284,8 +285,8 @@ impl App {
         }
     }
 
-    /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
-    /// later.
+    /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if such an outcome has been
+    /// recorded after all.
     fn update_unrecorded_outcomes(&mut self, event: &EngineEvent, now: Time) {
         (self.is_dirty, self.is_unrecorded_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
@@ -309,7 +310,7 @@ impl App {
         effects.extend(self.save_layout(Some(now)));
         let freed = |quota: Quota| self.budget(quota).resets_at.is_some_and(|at| at <= now);
         if Quota::HOURLY.into_iter().any(freed) {
-            // Clears the reset times that have passed, so that the budgets are requested only once.
+            // Clears the reset times that have passed. Otherwise, every later timer would request the budgets again.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);
             }

@@ -5,8 +5,8 @@ use super::draw::KeptCells;
 use super::draw::theme::Theme;
 use crate::model::Time;
 
-/// What all drawing functions need: the state, the theme, the current time, and the cells of the last frame that are
-/// kept.
+/// What all drawing functions need: the state, the theme, the current time, and the cells of the last frame that can be
+/// reused.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     pub app: &'a App,

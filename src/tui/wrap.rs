@@ -18,7 +18,7 @@ pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
     (lines, false)
 }
 
-/// Appends the lines of a paragraph to `lines`. Stops once there are `max` lines.
+/// Appends the lines of a paragraph to `lines`. Stops before the next word once there are `max` lines.
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
     if paragraph.len() <= width && paragraph.is_ascii() {
         // An ASCII character is one byte and at most one cell wide, so the paragraph fits on a line.

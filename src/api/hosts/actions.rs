@@ -19,8 +19,8 @@ const CLOSE_MUTATION: &str =
 const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
-    /// Sends an action on a pull request. Merging and reviews, except comments on GitLab, apply to the head commit
-    /// `head`.
+    /// Sends an action on a pull request. The request contains the head commit `head` if the action is a merge, an
+    /// approval, a request for changes, or a comment on GitHub. All other actions ignore `head`.
     pub async fn perform_action(
         &self,
         link: &PullRequestLink,
@@ -224,7 +224,7 @@ fn without_draft_prefix(title: &str) -> Option<&str> {
 }
 
 impl HostError {
-    /// Returns the outcome of an action whose request failed in this way.
+    /// Returns the outcome of an action whose request failed with this error.
     pub fn outcome(&self) -> ActionOutcome {
         let why = CleanText::line(&self.to_string());
         let unconfirmed = |reason| ActionOutcome::Unconfirmed { reason, is_state_read: false };

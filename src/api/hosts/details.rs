@@ -49,14 +49,15 @@ impl HostClient {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
             let preview = found.map(|body| self.decode_node(&body, links, newest_preview_url));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
-            // An error is ignored: if the token may not read deployments, a comment may still contain the preview.
+            // An error is ignored: if the token lacks the permission to read deployments, a comment may still contain
+            // the preview.
             details.preview = preview.result.ok().flatten();
             response.budget = response.budget.plus(preview.budget);
             if is_limited {
                 return response;
             }
             // Checks are requested separately, because a fine-grained token may lack the permission to read them.
-            // Failed checks are left out: the state of the pull request contains them.
+            // Failed checks are left out of the details, because the state of the pull request contains them.
             let checks = self.send_query(github::checks_query(links)).await;
             let checks = checks.map(|body| self.decode_node(&body, links, github::passed_and_pending_checks));
             details.checks = checks.result.ok().flatten();
@@ -137,7 +138,7 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
             Some("CHANGES_REQUESTED") => ReviewKind::ChangeRequest,
             Some("DISMISSED") => ReviewKind::Dismissed,
             Some("COMMENTED") => ReviewKind::Comment,
-            // A pending review is not submitted yet.
+            // A pending review is left out, because it is not submitted yet.
             _ => return None,
         };
         let (author, text) = (login_name(review, "/author/login"), block_text(review, "body"));

@@ -36,8 +36,8 @@ pub struct ReportedDiff {
 }
 
 impl HostClient {
-    /// Requests the changes of a pull request: one request, or one per page of files if the host can't report all
-    /// changes at once. The response doesn't contain the head commit to which the changes belong.
+    /// Requests the changes of a pull request. If the host can't report all changes in one response, sends one request
+    /// per page of files. The response doesn't contain the head commit to which the changes belong.
     pub async fn diff(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
             return self.diff_from_pages(link).await;

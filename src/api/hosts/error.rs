@@ -108,7 +108,7 @@ fn reason(error: &ConnectError) -> &str {
     }
 }
 
-/// Returns the text without the code at its start: GitLab writes `405 Method Not Allowed`.
+/// Returns the text without the status code at its start. GitLab writes texts such as `405 Method Not Allowed`.
 fn without_status_code(text: &CleanText, status: u16) -> CleanText {
     let rest = text.as_str().strip_prefix(&status.to_string());
     let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(' '));

@@ -29,7 +29,7 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
     query(CHECKS_FRAGMENT, links)
 }
 
-/// Returns the body of a query for the host's limit of requests. Every token may send this query.
+/// Returns the body of a query for the host's limit of requests. Every token is allowed to send this query.
 pub(super) fn limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
 }
@@ -71,8 +71,8 @@ pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     json!({ "query": query, "variables": variables })
 }
 
-/// Returns the state of each pull request. If the response contains both data and errors, only the pull requests with
-/// an error are lost.
+/// Returns the state of each pull request. If the response contains both data and errors, only the pull requests
+/// without data are lost.
 pub(super) fn decode_states(
     client: &HostClient,
     body: &[u8],
@@ -82,7 +82,7 @@ pub(super) fn decode_states(
     decode_nodes(client, body, links, |node, _| Ok(parse_pull_request(node, now)))
 }
 
-/// Decodes the node of each link. The second argument of `decode` is whether a part of the node has an error.
+/// Decodes the node of each link. The second argument of `decode` is true if the response reports an error in the node.
 pub(super) fn decode_nodes<T>(
     client: &HostClient,
     body: &[u8],
@@ -101,7 +101,8 @@ pub(super) fn decode_checks(
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let checks = match commit {
             Some(commit) if !has_error => parse_checks(commit),
-            // If the token may not read the checks, they are unavailable: the commit must not look as if it had none.
+            // If the token can't read the checks, they are unavailable, so that the commit doesn't look as if it had no
+            // checks.
             _ => Checks::default(),
         };
         let head = commit.map(|commit| json::line_field(commit, "oid")).filter(|oid| !oid.is_empty());
@@ -130,7 +131,8 @@ impl<'a> GraphqlResponse<'a> {
         }
     }
 
-    /// Decodes the node of each link. The second argument of `decode` is whether a part of the node has an error.
+    /// Decodes the node of each link. The second argument of `decode` is true if the response reports an error in the
+    /// node.
     fn decode_each<T>(
         &self,
         links: &[PullRequestLink],
@@ -223,8 +225,8 @@ enum CheckConclusion {
 
 fn parse_checks(commit: &Value) -> Checks {
     let Some(rollup) = commit.get("statusCheckRollup") else { return Checks::default() };
-    // Every installed app queues a check suite, even if the app never runs a check, so a queued suite doesn't show that
-    // checks will follow. Only a suite that waits for an approval does.
+    // Every installed app queues a check suite, even if the app never runs a check. So only a suite that waits for an
+    // approval shows that checks will follow.
     let awaits_approval = json::list_at(commit, "/checkSuites/nodes").iter().any(|suite| {
         json::str_field(suite, "conclusion") == Some("ACTION_REQUIRED")
             || json::str_field(suite, "status") == Some("WAITING")
@@ -272,8 +274,8 @@ fn parse_conclusion(context: &Value) -> CheckConclusion {
     }
 }
 
-/// Returns the checks of the head commit that have not failed. Returns `None` if there are no checks, or if the token
-/// doesn't give access to them.
+/// Returns the passed and the pending checks of the head commit. Returns `None` if there are no checks, or if the token
+/// can't read them.
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;

@@ -59,7 +59,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
         review: match merge_status {
             "not_approved" => Some(ReviewDecision::Required),
             "requested_changes" => Some(ReviewDecision::ChangesRequested),
-            // Approvals are only reported by another endpoint.
+            // Only another endpoint reports approvals, so the review is unknown here.
             _ => None,
         },
         conflict: match json::bool_field(node, "has_conflicts") || merge_status == "conflict" {
@@ -71,7 +71,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
         branch: json::line_field(node, "source_branch"),
         additions: None,
         deletions: None,
-        // GitLab writes "1000+" if there are more files than it counts.
+        // If there are more files than GitLab counts, it writes "1000+". Then the number of files is unknown.
         files: json::str_field(node, "changes_count").and_then(|count| count.parse().ok()),
         merged_at: json::time_field(node, "merged_at"),
         as_of: now,
@@ -98,7 +98,8 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     Some(checks)
 }
 
-/// Returns the state of the head commit's pipeline as checks. GitLab doesn't report how many jobs the pipeline has.
+/// Returns the state of the head commit's pipeline as checks. GitLab doesn't report how many jobs the pipeline has, so
+/// the numbers of checks are 0.
 fn pipeline_checks(pipeline: Option<&Value>) -> Checks {
     let Some(pipeline) = pipeline else { return Checks::default() };
     let state = match json::str_field(pipeline, "status") {

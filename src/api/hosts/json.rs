@@ -11,7 +11,7 @@ pub(super) fn str_field<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str()
 }
 
-/// Returns a text for display; empty if there is none.
+/// Returns a string field as text for display. The text is empty if the field is missing or not a string.
 pub(super) fn line_field(value: &Value, field: &str) -> CleanText {
     CleanText::title(str_field(value, field).unwrap_or_default(), MAX_TEXT_CHARS)
 }

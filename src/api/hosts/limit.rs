@@ -11,7 +11,7 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
 /// What a request cost, and what is left of the host's limit. Also contains the status and the duration of the request,
-/// for the log. A field is `None` if the response doesn't contain it.
+/// for the log. An optional field is `None` if the response doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.
@@ -20,7 +20,7 @@ pub struct RequestBudget {
     pub resets_at: Option<Time>,
     /// How long to wait before the next request, according to the response.
     pub retry_after: Option<TimeDelta>,
-    /// How many points the request cost. `None` counts as one point: only GraphQL responses contain a cost.
+    /// How many points the request cost. Only GraphQL responses contain this number. `None` counts as one point.
     pub cost: Option<u64>,
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,

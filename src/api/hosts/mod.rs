@@ -90,7 +90,6 @@ impl<T> HostResponse<T> {
 /// What a code host reported about one pull request.
 pub type PullRequestResult<T> = (PullRequestLink, Result<T, HostError>);
 
-/// The checks of a head commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadChecks {
     pub head: CleanText,
@@ -132,7 +131,6 @@ impl HostClient {
         Ok(Self(Arc::new(state)))
     }
 
-    /// Returns the kind of the host.
     pub fn kind(&self) -> HostKind {
         self.0.kind
     }
@@ -346,7 +344,7 @@ fn clean_texts(value: &mut Value, redactor: &Redactor) {
 /// The body of a successful response.
 struct ResponseBody {
     bytes: Vec<u8>,
-    /// Whether the rest is missing, because the body is too large.
+    /// Whether the end of the body is missing, because the body exceeds the size limit.
     is_truncated: bool,
     /// Whether another page of the list follows, according to GitLab's header; `None` without this header.
     has_next_page: Option<bool>,

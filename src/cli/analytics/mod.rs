@@ -90,7 +90,6 @@ pub(super) struct FeedbackOptions {
 }
 
 impl Options {
-    /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.format.is_json()
     }
@@ -101,7 +100,6 @@ impl Options {
 }
 
 impl FeedbackOptions {
-    /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.options.is_json()
     }
@@ -168,7 +166,7 @@ async fn load<R: FieldedRow + DecodableRow>(
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
     let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
-    // Without a request left, an error about the limit follows, unless the report is cached.
+    // If no requests are left, prints no cost: an error about the limit follows, unless the report is cached.
     let requests = match options.max_requests().min(left) {
         0 => None,
         1 => Some("1".to_owned()),

@@ -81,7 +81,6 @@ pub(in crate::cli) struct Options {
 }
 
 impl Options {
-    /// Whether the output is JSON.
     pub(in crate::cli) fn is_json(&self) -> bool {
         self.format.is_json()
     }
@@ -198,8 +197,8 @@ impl CachedReports {
     }
 }
 
-/// Loads the reports. Prints the cost first if there is any. If loading fails, returns the error together with the
-/// reports that are loaded.
+/// Loads the reports. If this takes requests, prints the cost first. If loading fails, returns the error together with
+/// the reports that are loaded.
 async fn load_reports(
     session: &mut Session,
     range: DateRange,
@@ -238,7 +237,8 @@ async fn count_needed_requests(
         return Ok(ReportSet::all().count());
     }
     let missing = reports.loaded_reports().missing();
-    // If the first rows of the page views are cached without a report, loading that report takes no request.
+    // Only the first rows of page views are loaded. This takes no request if a fresh response with these rows is
+    // cached.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
     let has_views = missing.has_views
         && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_cached_response(first).await?.is_some();
@@ -306,8 +306,9 @@ fn print(
     Ok(if has_failed { Code::Failed } else { Code::Done })
 }
 
-/// Prints the pages according to the loaded reports, if any, after another report failed to load. Returns the error; if
-/// the output is JSON, the pages are not printed, but become part of the error.
+/// After loading a report has failed, prints the pages that need work according to the reports that are loaded. Prints
+/// nothing if no report is loaded. If the output is JSON, adds the pages to the error instead of printing them. Returns
+/// the error.
 fn print_with_error(
     reports: &CachedReports,
     range: DateRange,

@@ -13,8 +13,8 @@ use crate::tui::format::{count_text, format_views};
 /// The maximum width in cells of a text on a terminal, except in the column that is cut to fit the terminal.
 const MAX_TEXT_WIDTH: usize = 32;
 
-/// Writes the rows as a table of these fields. On a terminal, first prints the range, and leaves out ids and fields
-/// that are empty in all rows.
+/// Writes the rows as a table of these fields. On a terminal, first prints the range, and leaves out ids, as well as
+/// texts and times that are empty in all rows.
 pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
     let fields: Vec<&'static Field<R>> = match out.stdout_is_terminal() {
         true => fields.into_iter().filter(|field| field.name != "id" && has_value(field, rows)).collect(),
@@ -42,7 +42,7 @@ pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'s
     out.print_lines(&lines);
 }
 
-/// Whether a field has a value in any row.
+/// Whether a field has a value in any row. A number counts as a value even if it is unknown.
 fn has_value<R: HasFields>(field: &Field<R>, rows: &[&R]) -> bool {
     rows.iter().any(|row| match (field.value)(row) {
         FieldValue::Text(text) => !text.is_empty(),
@@ -57,7 +57,8 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
             let shown = if is_flexible { line } else { cut_to_width(&line, MAX_TEXT_WIDTH).into_owned() };
-            // For the flexible column, `table_lines` guards the piped text against formulas.
+            // A piped text must not look like a formula to a spreadsheet. For the flexible column, `table_lines`
+            // ensures this.
             let piped = if is_flexible { text.clone().into_owned() } else { guard_formulas(text) };
             TextCell::plain(shown).with_piped_text(piped)
         }

@@ -21,7 +21,7 @@ const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// A job that the user has viewed counts as handled if its last change is older than this. By then, the simulated code
 /// host has merged most pull requests.
 const MIN_HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
-/// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
+/// A prompt whose response was lost, so it is `Unconfirmed`. It lets users practise resolving such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str = "The connection was lost before the answer arrived.";
 const UNCONFIRMED_PROMPT_AGE: TimeDelta = TimeDelta::minutes(3);
@@ -124,7 +124,7 @@ impl DemoHistory {
         let Self { scope, now, newest_records, older_jobs, blocked_job } = self;
         let older_jobs = older_jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
         let jobs = store.import_jobs(newest_records.into_iter().chain(older_jobs), now);
-        // An import never queues a prompt, so this one is added afterwards.
+        // An import never queues a prompt, so the blocked follow-up is added after the import.
         let follow_up = async {
             match blocked_job {
                 Some(job) => store.add_follow_up(job, BLOCKED_FOLLOW_UP, now - BLOCKED_FOLLOW_UP_AGE).await.map(drop),

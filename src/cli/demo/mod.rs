@@ -104,8 +104,8 @@ pub(super) async fn run(
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
-    // Without a team, the store is created after the first frame. A team needs the store now, so `store_creation_hold`
-    // is dropped here.
+    // The store is created when `store_creation_hold` is dropped. A team needs the store now, so the hold is dropped
+    // here. Without a team, the hold is dropped only after the first frame.
     let preload = Preload::with_first_rows(history.first_rows(), (!with_team).then_some(store_creation_hold));
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.

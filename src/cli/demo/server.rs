@@ -18,8 +18,8 @@ const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 const NOT_INSTALLED_MESSAGE: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
                              Install it, for example with `apt install postgresql`, or try `docdeck demo`.";
-/// A shell script that runs the server until docdeck ends, which closes the script's stdin. The script then stops the
-/// server and removes the folder.
+/// A shell script that runs the server until docdeck ends. The end of docdeck closes the script's stdin. The script
+/// then stops the server and removes the folder with the server's data.
 const WRAPPER_SCRIPT: &str = r#"folder=$1; shift
 "$@" >"$folder/log" 2>&1 </dev/null &
 server=$!
@@ -104,8 +104,8 @@ impl PostgresServer {
     }
 }
 
-/// Returns the folder with the programs: the first folder in `path` that has them, otherwise the folder of the newest
-/// installed version.
+/// Returns the folder with the programs `initdb` and `postgres`: the first folder in `path` that has them, otherwise
+/// the folder of the newest installed version.
 fn find_postgres_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
     let has_programs = |bin: &PathBuf| ["initdb", "postgres"].iter().all(|name| bin.join(name).is_file());
     let versions = std::fs::read_dir(VERSIONS_FOLDER).into_iter().flatten().flatten();

@@ -22,7 +22,7 @@ use tokio::time::sleep;
 const ORGANIZATION: &str = "demo";
 const COLLEAGUE: &str = "mira";
 const USER: &str = "you";
-/// How long the server may take to answer.
+/// How long to wait until the server accepts connections.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the colleague waits before each step.
 const STEP_INTERVAL: Duration = Duration::from_secs(7);

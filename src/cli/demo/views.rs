@@ -1,5 +1,5 @@
-//! Caches page views for the demo: a week to compare with, days of the trend, and the weeks before and after jobs. The
-//! cache is filled in the background while the dashboard opens.
+//! Caches page views for the demo: the ranges for the comparison with the previous period, days of the trend, and the
+//! weeks before and after jobs. The cache is filled in the background while the dashboard opens.
 
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
@@ -28,7 +28,7 @@ pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
 /// Returns the ranges that are needed to compare the default range with the previous period. Today is incomplete, so
 /// these are the complete days of the default range, the matching days of the previous period, and the whole previous
 /// period.
-fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
+fn ranges_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };
     let compared = ComparedRanges::new(week, previous, true, today);
@@ -44,11 +44,11 @@ struct CacheWriter {
 
 impl CacheWriter {
     async fn fill(&self) -> Result<(), StoreError> {
-        // Waits until the history is written, because the store answers only then. Computing page views earlier would
-        // delay the first frame.
+        // Waits until the history is written, because the store answers only then. Page views are not computed earlier,
+        // because that would delay the first frame.
         let jobs = self.store.jobs(&self.scope).await?;
         let today = self.sim.now().date_naive();
-        for range in weeks_to_compare(today) {
+        for range in ranges_to_compare(today) {
             self.cache_range(range).await?;
         }
         let days = (0..=FIRST_CACHED_DAYS_AGO).filter(|ago| !MISSING_DAYS_AGO.contains(ago));
@@ -115,7 +115,7 @@ mod tests {
         history.write(store.clone()).await.expect("written");
         fill_cache(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();
-        let weeks = weeks_to_compare(today);
+        let weeks = ranges_to_compare(today);
         assert_eq!(
             weeks.iter().map(DateRange::days).collect::<Vec<_>>(),
             [6, 6, 7],

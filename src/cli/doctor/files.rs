@@ -73,7 +73,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
             Ok(None) => return ok("none yet"),
             Err(StoreError::Damaged) => return damaged("its pages can't be read"),
             Err(StoreError::Busy) => return warning("not checked: another docdeck kept it locked", "try again"),
-            // SQLite has the same error for a folder with the name of the database as for other causes.
+            // SQLite's error doesn't show that the database is a folder, so this is checked here.
             Err(_) if path.is_dir() => {
                 let remedy = format!("move {} away", shell_quoted(&path));
                 return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);

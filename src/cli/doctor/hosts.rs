@@ -39,8 +39,8 @@ enum TokenAccess {
     Unknown,
 }
 
-/// Examines all hosts. Reads their tokens, so it may run programs. Unless offline, sends each host one request, and for
-/// a pull request on GitHub a second one for the checks.
+/// Examines all hosts. Reading their tokens may run programs. Unless offline, tests each token with one request. If a
+/// job links to a pull request on GitHub, a second request reads the checks of this pull request.
 pub(super) async fn examine(
     settings: HostSettings,
     facts: &DoctorFacts<'_>,

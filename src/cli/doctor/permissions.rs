@@ -10,7 +10,7 @@ const OTHER_USERS_ACCESS: u32 = 0o077;
 /// The permission bits that let users other than the owner write.
 const OTHER_USERS_WRITE: u32 = 0o022;
 
-/// Checks the configuration folder, which other users may read but not change.
+/// Checks that other users can't change the configuration folder. Reading it is allowed.
 pub(super) fn config_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.data_folder_path()?;
     let folder = facts.config_file_path().parent().filter(|folder| folder.is_dir())?;
@@ -53,7 +53,6 @@ pub(super) fn data_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     warning(format!("{shown}: other users can {access} it"), remedy)
 }
 
-/// Returns the command that changes the permissions.
 pub(super) fn chmod_command(mode: &str, path: &Path) -> String {
     format!("chmod {mode} {}", shell_quoted(path))
 }

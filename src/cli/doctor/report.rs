@@ -117,8 +117,8 @@ fn with_tilde(text: &str, home: &str) -> String {
     short
 }
 
-/// Returns the first 4 characters of the id and `***`, or only `***` if the id is short. With 4 characters, users can
-/// distinguish their projects, but nobody can use the id.
+/// Returns the first 4 characters of the id and `***`, or only `***` if the id has at most 8 characters. With 4
+/// characters, users can distinguish their projects, but nobody can use the id.
 pub(super) fn mask_id(id: &str) -> String {
     let head: String = id.chars().take(if id.chars().count() > 8 { 4 } else { 0 }).collect();
     format!("{head}***")
@@ -132,7 +132,6 @@ pub(super) struct DoctorReport {
 }
 
 impl DoctorReport {
-    /// Returns the number of findings in this state.
     pub(super) fn count(&self, state: FindingState) -> usize {
         self.findings.iter().filter(|(.., found)| found.state == state).count()
     }
@@ -201,7 +200,8 @@ impl DoctorReport {
 /// The indent of the continuation lines of a wrapped message: 2 spaces, state (7), 2 spaces, name (13), 1 space.
 const MESSAGE_INDENT: usize = 25;
 
-/// Wraps the text to `width` columns minus the indent. Returns one line if `width` is `None`.
+/// Wraps the text to `width` columns minus the indent, but to at least 24 columns. Returns one line if `width` is
+/// `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
     let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MESSAGE_INDENT).max(24));
     wrap(text, columns, usize::MAX - 1).0

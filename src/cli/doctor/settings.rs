@@ -56,7 +56,7 @@ pub(super) fn profile(facts: &DoctorFacts<'_>) -> CheckResult {
     ok(format!("{} ({from}){more}", name.value))
 }
 
-/// Prints the base URL only if it is a valid address, because a key may have been pasted into the wrong field.
+/// Reports the base URL only if it is a valid address, because the user may have pasted a key into its field.
 pub(super) fn base_url(facts: &DoctorFacts<'_>) -> CheckResult {
     let from = facts.base_url.from;
     match (&facts.base_url_mistake, &facts.route) {

@@ -45,7 +45,7 @@ pub(super) fn characters(facts: &DoctorFacts<'_>) -> CheckResult {
     ok(format!("locale: {locale}; drawn in {drawn}"))
 }
 
-/// Reports the two ways to copy text: through the terminal, and to a program.
+/// Reports the two ways to copy text: through the terminal, and with a program.
 pub(super) fn clipboard(facts: &DoctorFacts<'_>) -> CheckResult {
     let by_terminal = terminal_caps(facts.environment).is_ok_and(|caps| caps.is_modern);
     let through = match runtime::multiplexer(facts.environment) {

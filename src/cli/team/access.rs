@@ -8,13 +8,13 @@ use crate::model::endpoint::ApiKey;
 use crate::store::Store;
 use crate::team::TeamAddress;
 
-/// Reads the URL of the team's database, only once per command, because a program that prints it may ask for a
-/// password.
+/// Reads the URL of the team's database at most once per command, because reading the URL may run a program that asks
+/// for a password.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct TeamUrlReader(Option<Result<ApiKey, ConfigError>>);
 
 impl TeamUrlReader {
-    /// Returns the URL. Reads it from its source only the first time.
+    /// Returns the URL. The first call reads the URL, and later calls return the same result.
     ///
     /// # Errors
     /// Fails if the URL can't be read.
@@ -27,8 +27,8 @@ impl TeamUrlReader {
     }
 }
 
-/// Returns the access to the team's database; `None` if no team is configured or no project is shared. Runs the program
-/// that prints the URL, if one is configured, which may need the terminal for a password prompt.
+/// Returns the access to the team's database; `None` if no team is configured or no project is shared. If a program is
+/// configured to print the URL, runs that program, which may ask for a password on the terminal.
 ///
 /// # Errors
 /// Fails if the URL can't be read or used. docdeck then works without the team.

@@ -1,5 +1,5 @@
-//! A short exchange with the team's database, before a command prints jobs and after a command has changed jobs. After
-//! the URL is read, it takes at most a second. Its errors never end a command.
+//! Exchanges changes with the team's database before a command prints jobs and after a command has changed jobs. The
+//! exchange takes at most a second, not counting the time to read the URL. A failed exchange never ends the command.
 
 use super::database::{CONNECT_TIMEOUT, member_settings};
 use crate::cli::data_folder::open_store;
@@ -15,7 +15,8 @@ use chrono::{TimeDelta, Utc};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long an exchange may take. After this time it is stopped; the changes exchanged so far are kept.
+/// How long an exchange may take. After this time, the exchange is stopped. The changes that were already exchanged are
+/// kept.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(1);
 /// After a failed exchange, commands don't try again for this long.
 const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
@@ -56,8 +57,9 @@ pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// Exchanges changes before `docdeck status`, unless the last exchange was recent. Doesn't run a command for the URL,
-/// since that may ask for a password, and prints nothing. Opens the store for writing only if an exchange is due.
+/// Exchanges changes before `docdeck status`, unless the last exchange was recent. If reading the URL would run a
+/// command, which may ask for a password, doesn't exchange changes. Prints nothing. Opens the store for writing only if
+/// an exchange is due.
 pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
     if settings.runs_command() {
@@ -106,8 +108,8 @@ fn shared_project(cx: &CommandContext<'_>) -> Option<SharedProject> {
     Some(SharedProject { scope, folder, times })
 }
 
-/// Exchanges changes. Returns false if not even the jobs were exchanged. If the store can't be opened, returns true,
-/// because the command reports that error later.
+/// Exchanges the jobs, then the reports. Returns false if exchanging the jobs failed. If the store can't be opened,
+/// returns true, because the command reports that error later.
 async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, project: &SharedProject) -> bool {
     let Ok(store) = open_store(&project.folder, true, cx.out) else { return true };
     let now = Utc::now();
@@ -125,8 +127,9 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };
     let is_complete = matches!(attempt.await, Ok(true));
-    // Jobs are exchanged before reports, and the store records the time of the exchange after the jobs. If that time is
-    // new, only the reports are missing, and the exchange counts as successful.
+    // The exchange counts as successful if the jobs were exchanged, even if exchanging the reports failed. The store
+    // records the time of an exchange after the jobs and before the reports, so a new time shows that the jobs were
+    // exchanged.
     let team = store.team_membership(&project.scope).await.ok().flatten();
     let has_succeeded = is_complete || team.is_some_and(|team| team.exchanged_at != project.times.exchanged_at);
     if !has_succeeded {

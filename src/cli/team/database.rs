@@ -15,8 +15,8 @@ pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'stati
     OrganizationName::new(text).ok_or("it must have 1 to 40 lower-case letters, digits or underscores")
 }
 
-/// Reads the settings of the team, and the URL of its database, which may run a command. Returns the settings and the
-/// address in the URL.
+/// Reads the settings of the team and the URL of its database. Reading the URL may run a command. Returns the settings
+/// and the address in the URL.
 ///
 /// # Errors
 /// Fails if no URL is configured, or if the URL can't be read or is invalid.

@@ -21,11 +21,11 @@ use crate::tui::format::plural;
 use chrono::Utc;
 use serde_json::{Value, json};
 
-/// Shares the project and exchanges everything once.
+/// Shares the project, then exchanges all its jobs and reports with the team once.
 ///
 /// # Errors
-/// Fails if no URL or project is configured, the database can't be used, or the login belongs to no or to several
-/// organizations.
+/// Fails if no URL or project is configured, the database can't be used, or the login doesn't belong to `organization`.
+/// If `organization` is `None`, fails if the login belongs to no organization or to several.
 pub(super) async fn join(
     cx: &mut CommandContext<'_>,
     organization: Option<&OrganizationName>,
@@ -89,7 +89,7 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
     Ok(Code::Done)
 }
 
-/// Exchanges changes once.
+/// Exchanges changes with the team's database once.
 ///
 /// # Errors
 /// Fails if the project is not shared, or the database can't be used.
@@ -150,7 +150,8 @@ fn exchange_line(report: &ExchangeSummary) -> String {
     line
 }
 
-/// Prints the state of sharing. If the database can't be reached, prints only the data of this computer.
+/// Prints whether and with whom the project is shared. If the database can't be reached, prints only the data of this
+/// computer.
 ///
 /// # Errors
 /// Fails if the configuration is wrong or the store can't be read.
@@ -180,7 +181,7 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     Ok(Code::Done)
 }
 
-/// The members of the team as the database lists them, and the connection to the database.
+/// How docdeck connects to the team's database, and the members that the database lists.
 struct DatabaseStatus {
     host: CleanText,
     uses_tls: bool,

@@ -19,7 +19,7 @@ const BAR_CHARS: &str = "█░";
 const ASCII_BAR_CHARS: &str = "#.";
 
 /// Describes the expected cost in a line. Returns `None` if nothing has to be loaded: a fresh and complete report is
-/// cached, and `from_start` is false.
+/// cached, no later load was interrupted, and `from_start` is false.
 pub(super) async fn cost_line(
     session: &Session,
     range: DateRange,

@@ -117,7 +117,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     Ok(Code::Done)
 }
 
-/// Writes a set of rows (see `--page`), and a note if the set is behind the last row or more rows follow.
+/// Writes a set of rows (see `--page`), and a note if the set begins after the last row or if more rows follow.
 fn write_response(
     query: ViewsQuery,
     loaded: &Timed<ViewsResponse>,

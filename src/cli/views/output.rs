@@ -5,8 +5,8 @@ use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::model::export::{ExportContent, ExportFormat};
 
-/// Writes the content in a format, or as a table. `rows_before` is the number of rows in the sets before this one (see
-/// `--page`).
+/// Writes the content in `format`, or as a table if `format` is `None`. `rows_before` is the number of rows in the sets
+/// before this one (see `--page`).
 pub(super) fn write_content(
     content: &ExportContent<'_>,
     rows_before: u64,

@@ -16,8 +16,8 @@ const MIN_PATH_WIDTH: usize = 4;
 /// A row of the table: its rank, the path of the page, and its views.
 type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
-/// Writes the table. `rows_before` is the number of rows in the sets before this one (see `--page`); ranks continue
-/// after it.
+/// Writes the table. `rows_before` is the number of rows in the sets before this one (see `--page`), so the first rank
+/// is `rows_before + 1`.
 pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
     let pages = content.pages.iter().filter_map(|page| Some((page.path, page.counts?)));
     let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
@@ -55,7 +55,7 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
         number("total", |counts| &counts.total),
         TextColumn::new("share", ColumnKind::Number, |(.., counts): &RankedPage<'_>, _| {
             let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
-            TextCell::plain(share_text(counts)).with_piped_text(share)
+            TextCell::plain(ai_share_percent(counts)).with_piped_text(share)
         }),
         TextColumn::new(format!("0 to {}", format_views(full)), ColumnKind::Bar, |page: &RankedPage<'_>, _| {
             TextCell::bar(bar_parts(page.2, full))
@@ -91,10 +91,10 @@ fn painted_totals(counts: &Counts, out: &Out) -> String {
     let [human, ai, total] = [&counts.human, &counts.ai, &counts.total].map(count_text);
     let human = out.paint(ColorRole::Human, &format!("{HUMAN_SYMBOL} human {human}"));
     let ai = out.paint(ColorRole::Ai, &format!("{AI_SYMBOL} AI {ai}"));
-    format!("{human}  {ai}  total {total}  AI share {}", share_text(counts))
+    format!("{human}  {ai}  total {total}  AI share {}", ai_share_percent(counts))
 }
 
 /// Formats the AI share; `–` if it can't be computed.
-fn share_text(counts: &Counts) -> String {
+fn ai_share_percent(counts: &Counts) -> String {
     counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }

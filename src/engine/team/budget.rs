@@ -25,14 +25,15 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Whether the team's ledger permits one request. A booked request must be sent before the booking expires.
 #[derive(Debug, Clone)]
-pub(in crate::engine) struct Booking {
+pub(in crate::engine) struct BookingResult {
     pub(in crate::engine) permission: TeamPermission,
     quota: Quota,
-    /// When the booking was requested, on both clocks: the monotonic clock stops while the computer sleeps.
+    /// When the booking was requested, on the monotonic clock and on the wall clock. The monotonic clock alone is not
+    /// enough, because it stops while the computer sleeps.
     requested_at: (Instant, Time),
 }
 
-impl Booking {
+impl BookingResult {
     fn new(quota: Quota, permission: TeamPermission) -> Self {
         Self { permission, quota, requested_at: (Instant::now(), local_now()) }
     }
@@ -48,20 +49,20 @@ impl Booking {
 
 impl EngineState {
     /// Books one request in the team's ledger, if the project is shared.
-    pub(in crate::engine) async fn book_request(&self, quota: Quota) -> Booking {
-        let Some(access) = self.team.access() else { return Booking::new(quota, TeamPermission::NotShared) };
+    pub(in crate::engine) async fn book_request(&self, quota: Quota) -> BookingResult {
+        let Some(access) = self.team.access() else { return BookingResult::new(quota, TeamPermission::NotShared) };
         // If the store can't be read, no request can be sent anyway.
         let Ok(Some(team)) = self.store.team_membership(&self.scope).await else {
-            return Booking::new(quota, TeamPermission::NotShared);
+            return BookingResult::new(quota, TeamPermission::NotShared);
         };
         if let Some((until, requested_at)) = lock(&self.team.used_up_limits).get(&quota).copied()
             && until > self.clock.now()
             && requested_at.elapsed() < RECHECK_LIMIT_AFTER
         {
-            return Booking::new(quota, TeamPermission::LimitReached { until });
+            return BookingResult::new(quota, TeamPermission::LimitReached { until });
         }
         let booking_id = format!("{:032x}", fastrand::u128(..));
-        let mut booking = Booking::new(quota, TeamPermission::Unreachable { booking_id: booking_id.clone() });
+        let mut booking = BookingResult::new(quota, TeamPermission::Unreachable { booking_id: booking_id.clone() });
         if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
             return booking;
         }
@@ -74,8 +75,8 @@ impl EngineState {
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 booking.permission = match until {
                     _ if is_booked => TeamPermission::Booked { booking_id },
-                    // The counts don't show when to try again: another member is booking the last request, or has just
-                    // canceled a booking.
+                    // Try again in a second: the counts don't show when a request becomes free, because another member
+                    // is booking the last request or has just canceled a booking.
                     None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
                     Some(until) => TeamPermission::LimitReached { until },
                 };
@@ -126,7 +127,7 @@ impl EngineState {
 
     /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request still
     /// counts for an hour.
-    pub(in crate::engine) async fn cancel_booking(&self, booking: &Booking) {
+    pub(in crate::engine) async fn cancel_booking(&self, booking: &BookingResult) {
         let TeamPermission::Booked { booking_id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team_membership(&self.scope).await else { return };
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
@@ -158,9 +159,9 @@ impl EngineState {
         }
     }
 
-    /// Stores the waits that other members got with a 429, as if this computer had received the 429. The members share
-    /// the remaining time of a wait. Sharing it takes time, so the same wait may seem to end a little later. Therefore
-    /// a wait that ends at most a second after the known wait is ignored.
+    /// Stores the waits that other members got with a 429, as if this computer had received the 429. Members share how
+    /// long a wait still lasts. Sharing takes time, so a wait that this computer already knows may seem to end a little
+    /// later. So a wait that ends at most a second after the known wait is ignored.
     async fn store_shared_rate_limits(&self, counts: &[TeamLedgerUsage]) {
         for TeamLedgerUsage { quota, rate_limit_wait, .. } in counts {
             let Some(RateLimitWait { remaining, is_estimate }) = *rate_limit_wait else { continue };
@@ -175,8 +176,8 @@ impl EngineState {
         }
     }
 
-    /// Stores how many requests the team has used (times are on the local clock), and emits the budgets. Wakes the
-    /// dispatcher if a limit is no longer used up.
+    /// Stores how many requests the team has used, and emits the budgets. The times in `counts` are local wall time.
+    /// Wakes the dispatcher if a limit is no longer used up.
     pub(super) async fn set_team_counts(&self, counts: &[TeamLedgerUsage]) {
         self.store_shared_rate_limits(counts).await;
         let as_of = local_now();

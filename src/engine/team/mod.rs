@@ -8,5 +8,5 @@ mod report_loads;
 mod session;
 pub(super) mod state;
 
-pub(super) use budget::Booking;
+pub(super) use budget::BookingResult;
 pub(super) use session::run_sessions;

@@ -7,8 +7,8 @@ use crate::model::team::{ReportKey, ReportKind};
 use crate::store::StoreError;
 
 impl EngineState {
-    /// Emits the reports that another instance on this computer has exchanged since the last call. Does nothing if the
-    /// project is not shared.
+    /// Emits the reports whose version in the store has changed since the last call, because another instance on this
+    /// computer has exchanged them with the team. Does nothing if the project is not shared.
     pub(in crate::engine) async fn emit_reports_of_other_instances(&self) -> Result<(), StoreError> {
         let mut seen = self.team.seen_reports.lock().await;
         let Some(seen) = seen.as_mut() else { return Ok(()) };

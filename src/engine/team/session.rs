@@ -23,12 +23,13 @@ use tokio::time::Instant;
 
 /// How long to collect changes before sending them, since an action often writes several transactions.
 const SEND_DELAY: Duration = Duration::from_millis(50);
-/// How many statements one send needs.
+/// How many SQL statements are needed to send changes once.
 const STATEMENTS_PER_SEND: f64 = 7.0;
-/// How many statements per second are allowed on average. If changes never stop, they are therefore sent only every few
+/// How many SQL statements per second are allowed on average. So if changes never stop, they are sent only every few
 /// seconds.
 const ALLOWED_STATEMENTS_PER_SECOND: f64 = 2.0;
-/// How many statements are allowed at once: 60 sends, enough to send a change of each of 50 active jobs immediately.
+/// How many SQL statements are allowed at once: 60 sends, enough to send a change of each of 50 active jobs
+/// immediately.
 const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
 /// How often the session queries the database for changes without a notification.
 const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
@@ -102,7 +103,8 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
 }
 
 /// Returns how long to wait after this many failures in a row. After a temporary error: 0.5, 1, 2 … 60 s, each
-/// shortened by up to a half at random, so that not all members reconnect at the same time. Otherwise [`LONG_BACKOFF`].
+/// shortened by up to a half at random, so that not all members reconnect at the same time. After any other error:
+/// [`LONG_BACKOFF`].
 fn retry_delay(failures: u32, is_temporary: bool) -> Duration {
     if !is_temporary {
         return LONG_BACKOFF;
@@ -284,8 +286,8 @@ impl ConnectedSession<'_> {
         Ok(store.has_unsent_team_changes(scope).await? || store.count_unsent_team_reports(scope, rules).await? > 0)
     }
 
-    /// Sends the changes of this computer, and adds to the team's ledger the requests that were not booked. Reports are
-    /// only marked to be sent next.
+    /// Sends the changes of this computer, and adds to the team's ledger the requests that were not booked. The reports
+    /// are sent later, by [`Self::exchange_next_reports`].
     async fn send_changes(&mut self) -> Result<(), TeamError> {
         let sent_before = self.exchange.summary.sent;
         while self.exchange.send_next_batch().await? {}
@@ -298,7 +300,7 @@ impl ConnectedSession<'_> {
         self.report_unbooked_requests().await
     }
 
-    /// Receives some analytics reports and emits them as events, or sends some.
+    /// Receives some analytics reports and emits them as events. If there are none to receive, sends some.
     async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
         if self.reports.must_receive {
             self.reports.must_receive = self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
@@ -385,8 +387,8 @@ impl EngineState {
         if before != status {
             self.emit(EngineEvent::Team(status)).await;
             if matches!((before, status), (TeamStatus::Offline { .. }, _) | (_, TeamStatus::Offline { .. })) {
-                // Emit the budgets again, because they show how old the team's counts are only while the exchange is
-                // offline.
+                // Emit the budgets again: they show the age of the team's counts while the exchange is offline, and
+                // hide the age otherwise.
                 self.emit_budgets().await;
             }
         }

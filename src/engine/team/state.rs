@@ -33,7 +33,7 @@ pub(in crate::engine) struct TeamState {
     pub(super) is_connected: watch::Sender<bool>,
     pub(super) status: Mutex<TeamStatus>,
     pub(super) poll_permission: Mutex<PollPermission>,
-    /// Whether there are jobs to poll, so that the lease is needed.
+    /// Whether there are jobs to poll. If not, the team's polling lease is not needed.
     pub(super) has_jobs_to_poll: AtomicBool,
     /// How many requests of the hourly limits the team has used, as last read.
     pub(super) counts: Mutex<HashMap<Quota, TeamUsage>>,
@@ -58,8 +58,8 @@ pub(super) enum PollPermission {
     Unrestricted,
     /// The first attempt to reach the database has not ended yet, another member polls, or there is nothing to poll.
     Denied,
-    /// This instance has the team's lease until this time, on both clocks: the monotonic clock stops while the computer
-    /// sleeps.
+    /// This instance has the team's polling lease until this time, on the monotonic clock and on the wall clock. The
+    /// monotonic clock alone is not enough, because it stops while the computer sleeps.
     Until(Instant, Time),
 }
 

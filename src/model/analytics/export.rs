@@ -1,5 +1,5 @@
-//! Exports the rows of a report as CSV (RFC 4180), JSON or Markdown. Text that readers wrote is exported only on
-//! request.
+//! Exports the rows of a report as CSV (RFC 4180), JSON or Markdown. Text that readers of the site wrote is exported
+//! only on request.
 
 use super::fields::{Field, FieldValue, FieldedRow};
 use super::{AnalyticsKind, RowsReport};
@@ -23,7 +23,7 @@ pub struct RowsExport<'a, R> {
     /// Whether all rows of the range are exported.
     pub is_complete: bool,
     pub as_of: Time,
-    /// Whether text that readers wrote is exported.
+    /// Whether text that readers of the site wrote is exported.
     pub includes_reader_text: bool,
 }
 
@@ -59,7 +59,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         }
     }
 
-    /// Writes the values of the rows as [`Self::write_json`] does, but neither the range nor the totals.
+    /// Writes a header line and one line per row. Unlike the JSON, the CSV contains neither the range nor the totals.
     fn write_csv(&self) -> Result<String, ExportError> {
         let heads: Vec<&str> = self.fields().map(|field| field.service_name).collect();
         let records: Result<Vec<Vec<String>>, ExportError> = self.rows.iter().map(|row| self.csv_record(row)).collect();

@@ -134,7 +134,7 @@ pub struct Field<R> {
     pub heading: &'static str,
     /// The field's name in the service's JSON, for exports.
     pub service_name: &'static str,
-    /// Whether readers wrote the value, which is then exported only on request.
+    /// Whether readers of the site wrote the value. Such a value is exported only on request.
     pub is_reader_text: bool,
     pub value: fn(&R) -> FieldValue<'_>,
 }
@@ -153,7 +153,7 @@ impl<R> Field<R> {
         Self { heading, ..field }
     }
 
-    /// Whether the row's value of this field is a number, known or unknown. A filter can compare such fields.
+    /// Whether the row's value of this field is a number, known or unknown. A filter can compare such a value.
     pub fn is_number(&self, row: &R) -> bool {
         !matches!((self.value)(row), FieldValue::Text(_) | FieldValue::Time(_))
     }

@@ -35,7 +35,7 @@ enum RowTerm<R: 'static> {
         word: String,
         is_negated: bool,
     },
-    /// The row is new, compared with the previous period.
+    /// The word `new`: the previous period doesn't have the row.
     New {
         is_negated: bool,
     },
@@ -50,7 +50,7 @@ enum RowTerm<R: 'static> {
     },
 }
 
-/// Values that differ by less than this are equal.
+/// For the operator `=`, values that differ by less than this are equal.
 const EQUALITY_TOLERANCE: f64 = 1e-6;
 
 impl<R: HasFields> RowFilter<R> {
@@ -83,7 +83,7 @@ impl<R: HasFields> RowFilter<R> {
         self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
     }
 
-    /// Whether a row passes, without a comparison with the previous period: no row counts as new.
+    /// Whether a row passes if there is no comparison with the previous period. No row counts as new in this case.
     pub fn passes(&self, row: &R) -> bool {
         self.passes_in_comparison(row, |_| false)
     }

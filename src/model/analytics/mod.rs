@@ -128,8 +128,8 @@ impl AnalyticsRow for PageRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsResponse<R> {
     pub rows: Vec<R>,
-    /// The totals of the whole site. Visitors have all counts, and searches only `total`, the number of searches. Reports
-    /// of other kinds have no totals.
+    /// The totals of the whole site. A report of visitors has all counts. A report of searches has only `total`, the
+    /// number of searches. Reports of other kinds have no totals.
     pub totals: Counts,
     /// Where the next response begins; `None` if this is the last response.
     pub next: Option<Cursor>,
@@ -145,7 +145,7 @@ pub struct RowsReport<R> {
     pub rows: Vec<R>,
     /// The totals of the whole site, from the last response; see [`RowsResponse::totals`].
     pub totals: Counts,
-    /// Where loading continues; `None` if all rows are loaded.
+    /// Where loading continues; `None` if no more rows can be requested.
     pub next: Option<Cursor>,
     /// Whether the service has more rows, but offers no way to request them.
     pub has_unavailable_rows: bool,
@@ -195,7 +195,7 @@ impl<R: AnalyticsRow> RowsMerge<R> {
         Self { report, row_indices }
     }
 
-    /// Adds the next response. Returns whether it contains a row that is new to the report.
+    /// Adds the next response. Returns whether the response contains a row that is new to the report.
     pub fn add_response(&mut self, response: RowsResponse<R>, as_of: Time) -> bool {
         let (report, before) = (&mut self.report, self.row_indices.len());
         for row in response.rows {
@@ -258,7 +258,8 @@ pub struct RowsLoadProgress {
 /// The result of loading a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsLoadOutcome<R> {
-    /// The report that is stored now, complete or partial; `None` if nothing was loaded.
+    /// The report to show, complete or partial; `None` if there is none. After a load that ended early, this can be an
+    /// older report from the store.
     pub report: Option<Arc<RowsReport<R>>>,
     pub end_reason: LoadEndReason,
     /// The number of requests that this load used.

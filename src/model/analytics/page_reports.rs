@@ -55,7 +55,7 @@ pub struct PageReports {
 impl PageReports {
     /// Adds up the numbers of all rows about the page, for each loaded report.
     pub fn of_page(path: &CleanText, reports: LoadedReports<'_>) -> Self {
-        // Some reports name a page by its path, others by its web address.
+        // Some reports name a page by its path, others by its web address, so only the paths are compared.
         let wanted = borrowed_page_path(path);
         let is_wanted = |path: &CleanText| borrowed_page_path(path) == wanted;
         let votes = reports.feedback_by_page.map(|report| {
@@ -111,7 +111,7 @@ impl PageReports {
     }
 }
 
-/// Combines numbers from a report with whether the report is partial, and when it was received.
+/// Returns the numbers together with two facts about their report: whether it is partial, and when it was received.
 fn report_numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
     ReportNumbers { numbers, is_partial: !report.is_complete() || report.has_unavailable_rows, as_of: report.as_of }
 }

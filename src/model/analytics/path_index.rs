@@ -40,7 +40,7 @@ impl<'a, 'b> PathIndex<'a, 'b> {
 
     /// Returns the path that contains all words of the search except [`STOP_WORDS`]. Of several paths, it returns the
     /// shortest one; of equally short ones, the alphabetically first. `None` if there is no such path, or if the search
-    /// has no other words.
+    /// consists only of [`STOP_WORDS`].
     pub(super) fn find(&self, query: &str) -> Option<&'a Cow<'b, str>> {
         let words: Option<Vec<u32>> =
             significant_words(query).map(|word| self.word_numbers.get(&word).copied()).collect();

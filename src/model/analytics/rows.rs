@@ -8,12 +8,12 @@ use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// Reads multi-line text.
+/// Deserializes a text with its line breaks, which the `Deserialize` of [`CleanText`] does not keep.
 fn deserialize_multiline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
     Ok(CleanText::block(&String::deserialize(deserializer)?))
 }
 
-/// Reads multi-line text, or null.
+/// Like [`deserialize_multiline`], but also accepts null.
 fn deserialize_optional_multiline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.map(|text| CleanText::block(&text)))
 }

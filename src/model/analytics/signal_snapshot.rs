@@ -8,7 +8,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
 use std::collections::BTreeMap;
 
-/// The signals of a page that a job can improve. Views are compared separately.
+/// The signals that a job about a page can improve. Views are compared separately.
 pub const SNAPSHOT_SIGNALS: [ProblemSignal; 4] = [
     ProblemSignal::ThumbsDown,
     ProblemSignal::OpenComments,
@@ -34,7 +34,7 @@ impl SignalSnapshot {
         path: &CleanText,
         range: DateRange,
     ) -> Option<Self> {
-        // Some reports name a page by its path, others by its web address.
+        // `path` can be a web address, but `needs_work` has only paths.
         let wanted = page_path(path.as_str());
         let page = needs_work.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
         let partial = reports.partial();
@@ -97,8 +97,9 @@ impl JobSnapshots {
         SNAPSHOT_SIGNALS.into_iter().filter(is_missing).collect()
     }
 
-    /// Adds the numbers of a page after the job. They replace stored numbers of another range; of the same range, only
-    /// numbers that are not stored yet are added. Returns whether anything was changed.
+    /// Adds the numbers of a page after the job. If the stored numbers of the page are about another range, they are
+    /// replaced. If they are about the same range, they stay, and only missing numbers are added. Returns whether
+    /// anything was changed.
     pub fn add_snapshot_after_job(&mut self, page: SignalSnapshot) -> bool {
         let Some(known) = self.after.iter_mut().find(|known| known.path == page.path) else {
             self.after.push(page);

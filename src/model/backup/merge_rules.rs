@@ -1,6 +1,6 @@
-//! The rules for merging an imported file into the store. Nothing that the user wrote is lost, in whatever order files
-//! are imported. Importing a file again changes nothing. A prompt that another computer may still send is sent from
-//! this one only if the user decides so.
+//! The rules for merging an imported file into the store. Nothing that the user wrote on this computer is lost, in
+//! whatever order files are imported. Importing a file again changes nothing. A prompt that another computer may still
+//! send is sent from this one only if the user decides so.
 
 use super::PromptRecord;
 use crate::model::Time;
@@ -42,16 +42,20 @@ pub enum PromptMerge {
 
 /// Decides how an imported prompt changes the prompt `stored`.
 ///
-/// A stored prompt that is `Accepted` or `Sending` never changes. One that is `Unconfirmed` and has no sending time is
-/// only a copy from an earlier import, so any newer state replaces its state. Any other state is replaced only if the
-/// imported prompt
+/// A stored prompt that is `Unconfirmed` and has no sending time is a copy from an earlier import. If the texts of the
+/// two prompts differ and `stored` is not a copy, `stored` stays unchanged. In this case, an accepted imported prompt
+/// counts as another prompt, unless `stored` is being sent.
 ///
-/// - was accepted,
-/// - has the outcome of the same send, which is unconfirmed in `stored`, or
-/// - was sent later than `stored`, with an unknown outcome, and `stored` is neither unconfirmed nor discarded.
+/// If the texts are the same or `stored` is a copy:
 ///
-/// If the texts differ, `stored` changes only if it is a copy from an earlier import. Otherwise, an accepted imported
-/// prompt counts as another prompt, unless `stored` is being sent.
+/// - An `Accepted` or `Sending` stored prompt stays unchanged.
+/// - A copy changes if the imported prompt is `Accepted`, `NotSent`, `Rejected`, `Paused` or `Discarded`. A copy also
+///   changes if the imported prompt is `Unconfirmed` or `Sending` and has a sending time.
+/// - Any other stored prompt changes if the imported prompt is `Accepted`.
+/// - An `Unconfirmed` stored prompt also changes if the imported prompt is `NotSent` or `Rejected` and has the same
+///   sending time.
+/// - A `Queued`, `Paused`, `NotSent` or `Rejected` stored prompt also changes if the imported prompt was sent later and
+///   is `Unconfirmed` or `Sending`.
 #[must_use]
 pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let stored_is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
@@ -87,7 +91,7 @@ pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
         let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != stored.remote.pr_link;
         let differs = imported.remote.status != stored.remote.status || has_new_link;
         stored.remote.update(&imported.remote);
-        // `RemoteState::update` never clears a field, so a job that is no longer archived would keep the old time.
+        // `RemoteState::update` never clears a field, but a job that is no longer archived must lose this time.
         stored.remote.archived_at = imported.remote.archived_at;
         stored.local.gone = imported.local.gone;
         stored.local.gone_at = imported.local.gone_at;
@@ -99,8 +103,8 @@ pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
             stored.created_at = imported.created_at;
         }
         if differs {
-            // The job must count as not viewed and not handled, even if the user viewed or handled it after
-            // `imported.changed_at`.
+            // `changed_at` must be later than the user's last view or action, even if `imported.changed_at` is earlier.
+            // Otherwise the job would count as viewed or handled.
             let last =
                 stored.local.viewed_at.max(stored.local.handled_at).map(|last| last + TimeDelta::milliseconds(1));
             stored.local.changed_at =

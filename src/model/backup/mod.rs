@@ -116,7 +116,7 @@ pub enum LineError {
     /// The line has a kind that this format doesn't have.
     #[error("has the unknown kind {0}")]
     UnknownKind(CleanText),
-    /// The job can't be identified.
+    /// The job has neither an id nor a prompt, so it can't be identified.
     #[error("is a job with neither an id nor a prompt")]
     Unidentified,
     #[error("has a prompt that is blank")]
@@ -161,8 +161,8 @@ impl BackupLine {
         Ok(escaped_json(&line).into_owned())
     }
 
-    /// Parses a line. Unknown fields are ignored. `now` replaces missing times that the header, a job or a draft must
-    /// have.
+    /// Parses a line. Unknown fields are ignored. If the header, a job or a draft lacks a required time, `now` is used
+    /// instead.
     ///
     /// # Errors
     /// Returns what is wrong with the line, as a phrase that follows "line 17".

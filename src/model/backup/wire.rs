@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum WireLine {
-    /// The header. Its kind identifies the file as an export of docdeck.
+    /// The header. Its kind, `docdeck`, identifies the file as an export of docdeck.
     Docdeck {
         /// The version of the format.
         version: u32,
@@ -86,7 +86,7 @@ pub(super) struct WireJob {
     finished_at: Option<JsonTime>,
     changed_at: Option<JsonTime>,
     checked_at: Option<JsonTime>,
-    /// Older versions called it `lookedAt`.
+    /// Older versions of docdeck named this field `lookedAt`.
     #[serde(alias = "lookedAt")]
     viewed_at: Option<JsonTime>,
     /// The outer `None` means that an older version of docdeck wrote the file. In these versions, viewing a job counted

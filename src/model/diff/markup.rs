@@ -34,8 +34,8 @@ struct VersionState {
 }
 
 impl MarkupClassifier {
-    /// Creates the classifier for a hunk of the file `path`. `first_line` is the number of the hunk's first line; line
-    /// numbers start at 1.
+    /// Creates the classifier for a hunk of the file `path` that starts at the line `first_line`. Front matter is
+    /// recognized only in a hunk that starts at line 1, the first line of a file.
     pub(super) fn new(path: &str, first_line: u32) -> Self {
         let lower = path.to_ascii_lowercase();
         let version = VersionState { is_at_start: first_line <= 1, ..VersionState::default() };

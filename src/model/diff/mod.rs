@@ -1,8 +1,8 @@
 //! The changes of a pull request: a unified diff, split into files, hunks and lines.
 //!
-//! Files, hunks and lines refer to ranges of the unchanged text, so that a diff of several megabytes is parsed quickly
-//! and stored only once. The text comes from the code host and may contain control characters, which must be removed
-//! before it is shown.
+//! The text of a diff is kept as received, and lines refer to ranges of this text, so that a diff of several megabytes
+//! is parsed quickly and stored only once. The text comes from the code host and may contain control characters, which
+//! must be removed before the text is shown.
 
 mod markup;
 mod parse;

@@ -1,5 +1,5 @@
-//! Parses unified diffs. The header of a hunk states how many lines the hunk has, so a line that looks like the start
-//! of another file or hunk is not mistaken for one.
+//! Parses unified diffs. The parser reads as many lines of a hunk as the header of the hunk states, so that a line that
+//! looks like the start of another file or hunk is not mistaken for one.
 
 use super::markup::MarkupClassifier;
 use super::{Diff, DiffFile, DiffLine, FileChange, FileContent, Hunk, LineKind};
@@ -10,7 +10,7 @@ pub(super) fn parse(text: String) -> Diff {
     let mut parser = Parser::default();
     let mut start = 0;
     for line in text.split('\n') {
-        // Positions have 32 bits. No code host sends a diff of 4 GiB.
+        // Positions have 32 bits, so parsing stops at 4 GiB. No code host sends a larger diff.
         let (Ok(from), Ok(to)) = (u32::try_from(start), u32::try_from(start + line.len())) else { break };
         parser.add_line(line, from..to);
         start += line.len() + 1;

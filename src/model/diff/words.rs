@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 const MAX_LINE_WORDS: usize = 1000;
 const MAX_LINE_BYTES: usize = 8 * 1024;
 
-/// Longer runs of lines are not compared with each other.
+/// The maximum number of texts in each list that [`equal_pairs`] compares.
 const MAX_COMPARED_LINES: usize = 2000;
 
 /// Returns the positions (in `old`, in `new`) of the texts that a diff of the two lists leaves unchanged, in ascending
@@ -61,7 +61,7 @@ fn byte_range(words: &[(usize, &str)], range: Range<usize>, text: &str) -> Range
     start_of(range.start)..start_of(range.end)
 }
 
-/// Adds a range. Joins it with the last range if only spaces are between them.
+/// Adds a range to the list. If at most white space is between the last range and this one, extends the last range.
 fn push_joined(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
     if range.is_empty() {
         return;

@@ -195,7 +195,7 @@ pub(super) enum PagePresence {
 }
 
 impl PagePresence {
-    /// Returns the status as it is written in all formats.
+    /// Returns the word that exports contain as the status of the page.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::New => "new",

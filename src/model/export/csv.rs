@@ -77,7 +77,7 @@ fn csv_numbers(counts: Option<&Counts>) -> [String; 3] {
     [&counts.human, &counts.ai, &counts.total].map(|count| guard_formulas_unless_number(format_as_received(count)))
 }
 
-/// Returns a number unchanged, and any other text with its formulas guarded.
+/// Returns a number such as `-5` unchanged. Changes any other text as [`guard_formulas`] does.
 #[must_use]
 pub fn guard_formulas_unless_number(text: String) -> String {
     if is_spreadsheet_number(&text) { text } else { guard_formulas(&text) }

@@ -71,8 +71,8 @@ impl ExportFormat {
 }
 
 impl ExportContent<'_> {
-    /// Returns a name such as `docdeck-views-2026-11-14_2026-11-20.csv`. It also contains the compared range, and
-    /// `-filtered` or `-partial` if pages are missing.
+    /// Returns a name such as `docdeck-views-2026-11-14_2026-11-20.csv`. With a comparison, the name also contains the
+    /// previous range. It contains `-filtered` if loaded pages are excluded, and `-partial` if pages are not loaded.
     pub fn file_name(&self, format: ExportFormat) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
         let against =

@@ -4,7 +4,7 @@
 use super::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 
-/// The unit of a period, by which it steps to the previous and to the next period.
+/// The unit of a period. It decides which days the previous and the next period have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PeriodUnit {
     /// Any number of days; the previous and the next period have the same number.
@@ -16,8 +16,8 @@ enum PeriodUnit {
     Quarter,
 }
 
-/// A range of days and the unit by which it steps to the previous or next period. Some of the days may be in the
-/// future; [`Period::range`] returns only the days up to today.
+/// A range of days, and the unit that decides which days the previous and the next period have. Some days of the range
+/// may be in the future; [`Period::range`] returns only the days up to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Period {
     full_range: DateRange,
@@ -25,8 +25,8 @@ pub struct Period {
 }
 
 impl Period {
-    /// Creates a period of the days in `range`. If they are a complete week, month or quarter, the period steps by that
-    /// unit.
+    /// Creates a period of the days in `range`. If they are a complete week, month or quarter, so are the days of the
+    /// previous and of the next period.
     pub fn from_range(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
             Self { full_range: range, unit: PeriodUnit::Week }
@@ -39,8 +39,8 @@ impl Period {
         }
     }
 
-    /// Creates a period of the last `days` days up to today. It steps by this number of days, even if the days happen
-    /// to be a complete month.
+    /// Creates a period of the last `days` days up to today. The previous and the next period have the same number of
+    /// days, even if the days happen to be a complete month.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
         Self { full_range: DateRange::last_days(days, today), unit: PeriodUnit::Days }
     }

@@ -119,7 +119,7 @@ impl DateRange {
         Self::months_from(from, 3)
     }
 
-    /// Returns this many complete months. `from` must be the first day of a month.
+    /// Returns the range of `months` complete months that starts at `from`, which must be the first day of a month.
     fn months_from(from: NaiveDate, months: u32) -> Self {
         let after = from.checked_add_months(Months::new(months));
         let to = after.and_then(|after| after.pred_opt()).unwrap_or(NaiveDate::MAX);
@@ -140,8 +140,9 @@ impl DateRange {
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers loaded at `as_of` can be shown without loading them again. Final numbers are always fresh.
-    /// Numbers loaded after the end of the range that are not final are fresh for an hour, all others for five minutes.
+    /// Whether numbers loaded at `as_of` can be shown without loading them again. Numbers that no longer change
+    /// ([`Self::is_final`]) are always fresh. Other numbers are fresh for an hour if they were loaded after the end of
+    /// the range, otherwise for five minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
         self.is_final(as_of) || age < TimeDelta::minutes(5) || as_of.date_naive() > self.to && age < TimeDelta::hours(1)

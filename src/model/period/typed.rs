@@ -90,7 +90,8 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<EnteredPeriod, Rang
     cut_future(period, today)
 }
 
-/// Cuts a period at today. The current week, month or quarter keeps its unit, so it still steps to the previous one.
+/// Removes the days after today from a period. A week, month or quarter keeps its unit, so the period before the
+/// current month is the whole previous month.
 fn cut_future(period: Period, today: NaiveDate) -> Result<EnteredPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;

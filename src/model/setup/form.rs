@@ -96,7 +96,7 @@ pub struct SetupForm {
     pub source: KeySourceChoice,
     /// The typed API key.
     pub secret: SecretInput,
-    /// The texts of all other fields.
+    /// The texts of all fields except the API key and the choice of its source.
     texts: BTreeMap<SetupField, String>,
     key_presence: KeyPresence,
 }
@@ -162,7 +162,7 @@ impl SetupForm {
         non_blank(self.text(field))
     }
 
-    /// Returns what an empty field means.
+    /// Returns the placeholder of a field, which states what it means to leave the field empty.
     pub fn placeholder(&self, field: SetupField) -> &'static str {
         match (field, self.source) {
             (SetupField::Key, KeySourceChoice::Variable) => "from DOCDECK_API_KEY",
@@ -222,7 +222,7 @@ impl SetupForm {
         self.key_presence == KeyPresence::Environment
     }
 
-    /// Whether the chosen source can provide a key. Only an unset environment variable can't.
+    /// Returns false if the chosen source is the environment variable and it is not set; otherwise true.
     pub fn source_can_provide_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.is_key_variable_set()
     }

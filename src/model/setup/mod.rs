@@ -86,8 +86,8 @@ pub enum WritePermission {
 }
 
 impl WritePermission {
-    /// Returns the question whether to change the existing configuration file `config` in this way. `None` if only a
-    /// new file would be created.
+    /// Returns the question whether docdeck may add or change the profile in the existing configuration file `config`.
+    /// Returns `None` if only a new file may be created.
     pub fn question(self, config: &CleanText, profile: &CleanText) -> Option<String> {
         match self {
             Self::Nothing => None,

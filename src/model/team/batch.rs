@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct TeamBatch {
     /// A random id, by which the database recognizes a batch that it has already stored.
     pub id: String,
-    /// All jobs up to this revision of the store were compared with the team's state. `changes` has the differences.
+    /// The revision of the local store up to which jobs were compared with the team's state. `changes` has the
+    /// differences.
     pub revision: i64,
     pub changes: Vec<OutgoingChange>,
 }

@@ -6,9 +6,9 @@ use crate::model::job::{Job, PullRequestEndedBy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The changes of one member to a job. Only what changed is set. A change gets its time from the database's clock when
-/// the database stores it. Only `observation`, `service` and `pull_request` already have a time: that of the response
-/// from which they come.
+/// The changes of one member to a job. A field without a change is `None` or empty. `observation`, `service` and
+/// `pull_request` have the time of the response from which they come. All other changes have no time yet: the database
+/// adds the time of its clock when it stores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobChange {
@@ -43,8 +43,8 @@ impl JobChange {
         *self == Self::default()
     }
 
-    /// Records `name` as the member who dismissed the job if this change dismisses it, and as the member who ended its
-    /// pull request if the user of this computer did and `team_state`, the team's state of the job, names nobody yet.
+    /// Sets `dismissed_by` to `name`, the name of this member, if the change dismisses the job. Sets `pr_ended_by` to
+    /// `name` if the user of this computer merged or closed the pull request, unless `team_state` has a name there.
     pub fn add_member_name(&mut self, job: &Job, team_state: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
         let has_ended_pr = has_ended_pr == Some(&PullRequestEndedBy::User) && team_state.pr_ended_by.is_none();

@@ -14,14 +14,15 @@ use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Clocks that differ by less than this count as equal, because the response of the database takes a moment.
+/// Clocks that differ by less than this count as equal. The measured difference is imprecise, because the response of
+/// the database takes a moment.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 /// Converts times between this computer's clock and the database's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TeamClock {
-    /// How far the database's clock is ahead of the local clock. In whole seconds, so that a time that is converted to
-    /// the other clock and back stays the same.
+    /// How far the database's clock is ahead of the local clock. A whole number of seconds, so that a time in
+    /// milliseconds stays the same when it is converted to the other clock and back.
     offset: TimeDelta,
 }
 
@@ -74,21 +75,23 @@ pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
 }
 
 /// Applies the team's state `shared` to the job. Keeps the changes that were made on this computer since `base`, so
-/// that they can be sent to the team. Returns the changes of the job that the user should see in its thread.
+/// that they can be sent to the team. Returns events for the job's thread: one if the status has changed, and one if
+/// the pull request link has changed.
 pub fn apply_shared_job(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: TeamClock) -> Vec<JobEvent> {
     let pending = job_change(base, job, clock);
     let before = job.remote.clone();
     if let Some(mut incoming) = incoming_job(job, shared, clock) {
         if incoming.local.checked_at == Some(last_response_at(job)) {
-            // If two responses have the same time, the team's response counts.
+            // The team's response and the local one have the same time. The added millisecond makes the team's response
+            // the later one, so that it wins.
             incoming.local.checked_at = Some(last_response_at(job) + TimeDelta::milliseconds(1));
         }
         merge_service_data(job, &incoming);
     }
     if pending.title.is_none() {
         let title = CleanText::title(shared_text(shared.title.as_ref()), MAX_TITLE_CHARS);
-        // If the custom title was removed, the title is empty only until the store reads the job again, with its
-        // default title.
+        // If the team removed the custom title, the job's title stays empty until the store reads the job again and
+        // sets the default title.
         if !title.is_empty() || job.local.has_custom_title {
             job.local.has_custom_title = !title.is_empty();
             job.local.title = title;
@@ -125,8 +128,8 @@ pub fn apply_shared_job(job: &mut Job, base: &SharedJob, shared: &SharedJob, clo
     events
 }
 
-/// Returns the job as the team's state describes it, in the form in which an import would merge it. Returns `None` if
-/// no response is known.
+/// Returns a copy of the job with the team's state. The caller merges this copy into the job like an imported job.
+/// Returns `None` if the team has no response of the service about the job.
 fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> {
     let observation = shared.observation.as_ref()?;
     let local = |time: Time| clock.to_local_time(time);
@@ -175,7 +178,7 @@ fn observation_of(job: &Job, clock: TeamClock) -> Observation {
 }
 
 /// Whether the observations differ in `gone`, or in the times of the start, finish, last follow-up and archiving. Small
-/// differences of times are ignored, because they come from comparing the clocks.
+/// differences of times are ignored, because the difference between the clocks is only known approximately.
 fn is_different(one: &Observation, other: &Observation) -> bool {
     let is_near = |one: Option<Time>, other: Option<Time>| match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < CLOCK_TOLERANCE,

@@ -144,8 +144,8 @@ impl SharedJob {
     }
 }
 
-/// Returns a sort key: the state that the code host reported last has the largest key. If the times are equal, the JSON
-/// decides, so that the order is total.
+/// Returns a sort key: the state that the code host reported last has the largest key. If the times are equal, the keys
+/// are compared by the JSON of the states, so that only equal states have equal keys.
 fn pull_request_order(shared: &SharedPullRequest) -> (Time, Option<Time>, String) {
     let SharedPullRequest { link, state } = shared;
     (state.as_of, state.checks_as_of, format!("{link}\n{}", serde_json::to_string(state).unwrap_or_default()))

@@ -49,9 +49,8 @@ pub struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Converts a prompt to its shared form; returns `None` if it is not shared. A prompt that was never sent is
-    /// private, like a draft. If a prompt was queued when it was exported, its imported copy has no sending time, so it
-    /// isn't shared either: only the computer on which the prompt was written sends and shares it.
+    /// Converts a prompt to its shared form. Returns `None` if the prompt is not shared: a prompt that was never sent
+    /// is private, like a draft, and an imported prompt is shared only by the computer on which it was written.
     pub fn from_prompt(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
         let was_sent = prompt.sent_at.is_some() || prompt.delivery == Delivery::Accepted;
         if !(prompt.is_from_this_computer() && was_sent) {
@@ -76,8 +75,8 @@ impl SharedPrompt {
         })
     }
 
-    /// Replaces this copy of the prompt with `other` if that has a larger version. If the versions are equal, the JSON
-    /// decides, so that the order of several merges doesn't change the result.
+    /// Replaces this copy of the prompt with `other` if `other` has a larger version. If the versions are equal, the
+    /// copy with the larger JSON text wins, so that the order of several merges doesn't change the result.
     pub fn merge(&mut self, other: &Self) {
         let order = |prompt: &Self| (prompt.version, serde_json::to_string(prompt).unwrap_or_default());
         if order(other) > order(self) {

@@ -92,7 +92,8 @@ impl ReportKey {
     }
 }
 
-/// When a report was loaded, and a hash of its content. The largest version counts.
+/// When a report was loaded, and a hash of its content. Of several versions of a report, the one that was loaded last
+/// counts. If they were loaded at the same time, the one with the largest hash counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReportVersion {
     /// Versions are compared by this field first, because it is declared first.
@@ -134,8 +135,8 @@ pub struct ReportRules {
 }
 
 impl ReportRules {
-    /// Returns when a report that was loaded at `as_of` expires if this member sends it; `None` if it never does.
-    /// `received_expiry` is the expiry that the report had when it was received, if another member has loaded it.
+    /// Returns when a report that was loaded at `as_of` expires if this member sends it; `None` if the report never
+    /// expires. If this member received the report from another member, `received_expiry` is the expiry that it had.
     pub fn expiry(&self, kind: ReportKind, as_of: Time, received_expiry: Option<Time>) -> Option<Time> {
         if !kind.has_reader_text() {
             return None;

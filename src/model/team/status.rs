@@ -8,10 +8,10 @@ pub enum TeamStatus {
     /// The project is not shared, or another process on this computer exchanges the changes.
     #[default]
     Inactive,
-    /// Many changes are being received; this many so far.
+    /// Many changes are being received. Contains the number of changes received so far.
     Receiving(usize),
     Online,
-    /// The database can't be used since this local time. Everything else works.
+    /// The database has been unavailable since the local time `since`. Everything else works.
     Offline {
         since: Time,
     },

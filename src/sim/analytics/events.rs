@@ -73,12 +73,12 @@ impl ReaderEvent {
     }
 }
 
-/// How often events of one kind happen.
+/// How often events of one kind happen on a site with the default number of pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventRates {
     /// The random stream of these events, which makes them independent of events of other kinds.
     pub(super) stream: u64,
-    /// The number of events per million human views on pages without a problem, or whose problem is fixed.
+    /// The number of events per million human views on pages that have no problem, or whose problem is fixed.
     pub(super) normal_page_rate: u64,
     /// The number of events per million human views on pages with a problem.
     pub(super) problem_page_rate: u64,

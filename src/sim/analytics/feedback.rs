@@ -117,7 +117,6 @@ impl FeedbackEntry {
         self.event.at
     }
 
-    /// Creates the texts.
     pub(super) fn text(&self, inputs: ReportInputs<'_>) -> FeedbackText {
         let topic = SiteTopic::from_path(inputs.site.path(self.event.page));
         let comment = match (self.source, self.is_helpful) {

@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use visitors::SimVisitors;
 
-/// The text of a response with status 400 to a cursor that the service did not send.
+/// The error message for a request with a cursor that the service did not send. The response has status 400.
 const INVALID_CURSOR_MESSAGE: &str = "cursor is not valid";
 
 /// Computes the responses of the reports, and keeps the last computed list of each report. A client that loads all rows
@@ -49,11 +49,12 @@ pub(super) struct SimAnalytics {
     questions: ReportCache<Vec<AskedQuestion>>,
 }
 
-/// The last computed value of a report, which is reused for the same range, minute and merges.
+/// The last computed value of a report. It is reused while the range, the minute and the merged pull requests stay the
+/// same.
 #[derive(Debug)]
 struct ReportCache<T>(Mutex<Option<ComputedValue<T>>>);
 
-/// A value, with the range, the time and the merges for which it was computed.
+/// A value, with the range, the time and the merged pull requests for which it was computed.
 #[derive(Debug)]
 struct ComputedValue<T> {
     range: SimRange,
@@ -162,7 +163,8 @@ impl SimAnalytics {
         Ok(json!({ "searches": rows.collect::<Vec<_>>(), "totalSearches": total, "nextCursor": next }))
     }
 
-    /// The cursor is the position of the last row, so that new rows don't move the next response.
+    /// The cursor is the position of the response's last row. The next response starts after that row, even if newer
+    /// rows have been added at the top of the list.
     fn feedback_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Feedback);
         let position =
@@ -192,7 +194,7 @@ impl SimAnalytics {
         json!({ "feedback": rows.collect::<Vec<_>>(), "hasMore": pages.len() > query.limit })
     }
 
-    /// The cursor is the id of the last row.
+    /// The cursor is the id of the last row in the response.
     fn questions_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let after = query.cursor.as_deref();
         if after.is_some_and(|after| !questions::is_question_id(after)) {

@@ -17,7 +17,7 @@ pub(in crate::sim) struct SimRange {
     pub(in crate::sim) exclusive_end: NaiveDate,
 }
 
-/// Which feedback to return; `None` for any.
+/// Which feedback to return. A field that is `None` accepts any feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::sim) struct FeedbackFilter {
     pub(super) source: Option<&'static str>,

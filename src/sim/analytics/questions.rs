@@ -107,7 +107,6 @@ impl AskedQuestion {
         usize::try_from(index).ok().and_then(|index| questions_of_section.get(index)).unwrap_or(&NONE)
     }
 
-    /// Creates the texts.
     pub(super) fn text(&self, site: &Site) -> AskedQuestionText {
         let path = site.path(self.event.page);
         let topic = SiteTopic::from_path(path);
@@ -132,8 +131,8 @@ impl AskedQuestion {
             response: topic.fill_placeholders(response),
             sources,
             category: (self.event.pick(6, 100) >= 15).then_some(question.category),
-            // Some questions have no page. A question with the outcome `Clarifying` has no sources, so its page is
-            // always given.
+            // Some questions have no page. A question with the outcome `Clarifying` always has one: it has no sources,
+            // so nothing else would show which page it is about.
             page: (self.outcome == QuestionOutcome::Clarifying || self.event.pick(7, 100) >= 25)
                 .then(|| web_address(path)),
         }

@@ -66,8 +66,8 @@ impl SearchTexts {
     pub(super) fn new(site: &Site) -> Self {
         let mut known = HashSet::new();
         let mut texts = Vec::new();
-        let wanted = SEARCHED_PAGE_COUNT * site.size_factor();
-        let searched = site.pages().filter(|(index, page)| is_searched(*index, page, wanted, site));
+        let searched_page_count = SEARCHED_PAGE_COUNT * site.size_factor();
+        let searched = site.pages().filter(|(index, page)| is_searched(*index, page, searched_page_count, site));
         for (index, page) in searched {
             let names = SiteTopic::from_path(page.path()).search_texts(page.seed());
             for (text, n) in names.into_iter().zip(0_u64..) {
@@ -136,8 +136,8 @@ impl SearchText {
 }
 
 /// Whether readers search for a page. They search for the most read pages, and for some of the others.
-fn is_searched(index: u32, page: &SimPage, wanted: u64, site: &Site) -> bool {
-    let popular = wanted / 2;
+fn is_searched(index: u32, page: &SimPage, searched_page_count: u64, site: &Site) -> bool {
+    let popular = searched_page_count / 2;
     let others = site.page_count().saturating_sub(popular).max(1);
-    u64::from(index) < popular || mix(page.seed() ^ 0xf1d) % others < wanted - popular
+    u64::from(index) < popular || mix(page.seed() ^ 0xf1d) % others < searched_page_count - popular
 }

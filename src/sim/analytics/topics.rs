@@ -15,7 +15,7 @@ const PROGRAMMING_LANGUAGES: [(&str, &str); 8] = [
     ("php", "PHP"),
     ("csharp", "C#"),
 ];
-/// Words with another spelling in sentences.
+/// Words as they are spelled in paths, and as they are spelled in sentences.
 const SPELLINGS: [(&str, &str); 13] = [
     ("sso", "SSO"),
     ("scim", "SCIM"),

@@ -1,6 +1,6 @@
-//! The visitors of each page. A page never has more visitors than views on a day. A reader who comes back on another
-//! day, or reads several pages, is counted once. So a range has fewer visitors than the sum of its days, and the site
-//! has fewer visitors than the sum of its pages.
+//! The visitors of each page. On a day, a page never has more visitors than views. A reader who comes back on another
+//! day, or reads several pages, is counted once. So the visitors of a range are fewer than the sum over its days, and
+//! the visitors of the site are fewer than the sum over its pages.
 
 use super::events::ReportInputs;
 use super::parameters::SimRange;
@@ -27,7 +27,8 @@ impl SimVisitors {
             for (day, is_first) in days.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
                 let views = page.views(day);
                 let noise = mix(page.seed() ^ mix(day.number() ^ 0x715_1702));
-                // Rounded up, so that a page with views has visitors, and never above the views.
+                // Rounds up, so that a page with views has visitors. The factors are below 1, so that there are never
+                // more visitors than views.
                 let human = (views.human * (560 + noise % 260)).div_ceil(1000);
                 let ai = (views.ai * (820 + (noise >> 20) % 170)).div_ceil(1000);
                 let to = if is_first { &mut first } else { &mut later };

@@ -13,7 +13,7 @@ const CHANGES_STREAM: u64 = 12 << 32;
 pub(super) const MAX_DIFF_FILES: usize = 300;
 /// The characters that are encoded in the path of a URL.
 const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
-/// The number of pages of the site from which the changed pages of a normal pull request are chosen.
+/// The changed pages of a normal pull request are chosen from this many pages of the site.
 const CHANGEABLE_PAGES: u32 = 60;
 
 /// A changed file.
@@ -27,7 +27,7 @@ pub(in crate::sim) struct ChangedFile {
     deletions: u32,
 }
 
-/// Returns the changed files of a pull request. If `is_large` is true, they are more than [`MAX_DIFF_FILES`].
+/// Returns the changed files of a pull request. If `is_large` is true, returns more than [`MAX_DIFF_FILES`] files.
 pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<ChangedFile> {
     let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
@@ -145,7 +145,7 @@ fn examples_under(name: &str) -> impl Iterator<Item = &'static str> {
     found.filter_map(|((at, line), end)| EXAMPLE_CHANGES.get(at + line.len()..end))
 }
 
-/// Returns the line without its sign.
+/// Returns a line of a diff without its first character: `+`, `-` or a space.
 fn without_sign(line: &str) -> &str {
     line.get(1..).unwrap_or_default()
 }

@@ -148,7 +148,7 @@ impl HostPullRequest {
             "detailed_merge_status": self.merge_status(), "has_conflicts": self.has_conflicts == Some(true),
             "changes_count": self.files.len().to_string(),
         });
-        // GitLab leaves the field out if the token may not read pipelines.
+        // GitLab leaves out the field `head_pipeline` if the token may not read pipelines.
         if let Some(fields) = node.as_object_mut().filter(|_| fault != Some(HostFault::ForbiddenChecks)) {
             let web_url = format!("{}/-/pipelines/{}", repository_url(HostKind::GitLab), self.number);
             let pipeline = json!({ "id": self.number, "status": pipeline, "sha": self.head, "web_url": web_url });
@@ -226,7 +226,7 @@ fn with_limit(mut reply: Reply, remaining: u64, resets_at: i64) -> Reply {
 }
 
 impl HostWorld<'_> {
-    /// Responds to a request for the user that the token belongs to.
+    /// Responds to the request that asks to which user the token belongs.
     pub(in crate::sim) fn user_reply(&self) -> Reply {
         Reply::json(StatusCode::OK, &json!({ "id": 1, "username": "you" }))
     }
@@ -274,8 +274,8 @@ impl HostWorld<'_> {
         Ok((reply, None))
     }
 
-    /// Returns the user's actions on the merge request, including the requested one, or the error with which GitLab
-    /// refuses it.
+    /// Returns the user's actions on the merge request, including the requested action. If GitLab refuses the requested
+    /// action, returns GitLab's error.
     fn gitlab_actions_after(&self, found: &HostPullRequest, request: &GitLabRequest<'_>) -> Result<UserActions, Error> {
         let mut actions = self.actions_on(found);
         let check_sha = |fields: &serde_json::Map<String, Value>| {

@@ -6,13 +6,13 @@ pub enum HostOperation {
     /// Reading the state of pull requests (on GitLab including the checks), and testing a token.
     State,
     Checks,
-    /// Reviews, comments, commits, files and the preview.
+    /// Reading reviews, comments, commits, files and the address of the preview.
     Details,
     Diff,
-    /// A review, an approval or a comment.
+    /// Adding a review, an approval or a comment.
     Review,
     Merge,
-    /// Marks a pull request as ready for review, or closes it.
+    /// Marking a pull request as ready for review, or closing it.
     Edit,
 }
 
@@ -42,7 +42,8 @@ impl HostOperation {
 /// A way in which the code hosts misbehave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostFault {
-    /// The token gives access to pull requests, but not to their checks, nor to their deployments on GitHub.
+    /// The token gives access to pull requests, but not to their checks. On GitHub, it gives no access to their
+    /// deployments either.
     ForbiddenChecks,
     /// The limit is reached. GitHub reports this in GraphQL responses with status 200 and an error; GitLab reports it
     /// with status 429, but without `Retry-After`.

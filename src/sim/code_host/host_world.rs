@@ -13,8 +13,8 @@ use std::collections::HashMap;
 /// The maximum number of jobs whose pull requests are checked by [`HostWorld::merged_pages`].
 const MAX_JOBS_FOR_MERGED_PAGES: usize = 100;
 
-/// A response. If the request was an action and was carried out, also the number of the pull request and everything
-/// that the user has done with it.
+/// A response. If an action was carried out, the response comes with the number of the pull request and everything that
+/// the user has done with this pull request.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
 
 /// The state from which a host computes its responses.
@@ -24,11 +24,11 @@ pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) speed: f64,
     pub(in crate::sim) now: Time,
     pub(in crate::sim) fault: Option<HostFault>,
-    /// The token of the host that is requested.
+    /// The token for the host to which the request is sent.
     pub(in crate::sim) token: &'a str,
     /// What is left of the token's limit after the request; `None` if the token has no limit.
     pub(in crate::sim) rate_limit: Option<RateLimit>,
-    /// What the user did, by the number of the pull request.
+    /// What the user did with each pull request. The key is the number of the pull request.
     pub(in crate::sim) actions: &'a HashMap<u32, UserActions>,
 }
 
@@ -58,8 +58,8 @@ impl HostWorld<'_> {
         HostPullRequest::from_job(job, self, actions.unwrap_or(&UserActions::default()))
     }
 
-    /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Only the
-    /// newest jobs count.
+    /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Considers
+    /// only the pull requests of the newest jobs.
     pub(in crate::sim) fn merged_pages(&self) -> Vec<(String, Time)> {
         let newest = self.jobs.iter().rev().take(MAX_JOBS_FOR_MERGED_PAGES).filter_map(|job| self.pull_request(job));
         let merged = newest.filter_map(|found| {

@@ -56,7 +56,7 @@ pub(super) struct HostPullRequest {
     /// Why the pull request is not merged; `None` if chance decides its state.
     merge_blocker: Option<MergeBlocker>,
     pub(super) checks: Vec<HostCheck>,
-    /// Reviews and comments, oldest first.
+    /// Reviews and comments: those of others, oldest first, then those of the user.
     pub(super) entries: Vec<HostReviewEntry>,
     pub(super) files: Vec<ChangedFile>,
 }
@@ -194,9 +194,11 @@ impl HostPullRequest {
         Some(found)
     }
 
-    /// Adds the token, and control sequences that a terminal must not receive, to every text.
+    /// Adds the token, and control sequences that a terminal must not receive, to the title, to all reviews and
+    /// comments, and to the diff of each file.
     fn add_hostile_text(&mut self, token: &str) {
-        // The token occurs once more, split by a character that is removed before the text is shown.
+        // The token is added a second time, split by an invisible character that docdeck removes before it shows the
+        // text.
         let (start, end) = token.split_at_checked(4).unwrap_or((token, ""));
         let hostile = format!("\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}{token} {start}\u{200b}{end}");
         self.title.push_str(&hostile);
@@ -223,7 +225,8 @@ impl HostPullRequest {
         }
     }
 
-    /// Returns the newest decision of the reviewers.
+    /// Returns the kind of the user's last approval or request for changes. If the user has added neither, returns the
+    /// kind of the last approval or request for changes by another reviewer.
     pub(super) fn decision(&self) -> Option<ReviewEntryKind> {
         let decides =
             |kind: &ReviewEntryKind| matches!(kind, ReviewEntryKind::Approval | ReviewEntryKind::ChangeRequest);

@@ -93,8 +93,8 @@ impl HourlyUsage {
 }
 
 /// Returns how many points a GraphQL request costs. GitHub counts one request to its database for each list in the
-/// query, and one point for 100 such requests, rounded, but at least one point. The actual number of entries of a list
-/// doesn't matter: it counts as if it had as many entries as the query allows.
+/// query. 100 such requests cost one point. The points are rounded to the nearest integer, and are at least 1. A list
+/// counts as if it had as many entries as the query allows, even if it has fewer.
 pub(super) fn query_points(query: &str) -> u64 {
     let (operation, fragment) = query.split_once("fragment ").unwrap_or((query, ""));
     let uses = u64::try_from(operation.matches("...Part").count()).unwrap_or(u64::MAX);

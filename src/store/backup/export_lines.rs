@@ -25,7 +25,7 @@ pub struct ExportCounts {
     pub in_flight_prompts: u64,
 }
 
-/// The drafts of a scope: follow-ups to jobs, edited prompts, and all remaining drafts.
+/// The drafts of a scope: follow-ups by job, edited texts by prompt, and the drafts of new jobs and batches.
 #[derive(Debug, Default)]
 struct GroupedDrafts {
     by_job: HashMap<JobKey, DraftText>,

@@ -51,7 +51,7 @@ impl RawPages {
         let has_header = bytes.starts_with(b"SQLite format 3\0") && stated_size.is_power_of_two() && stated_size >= 512;
         let size = if has_header { stated_size } else { DEFAULT_PAGE_BYTES };
         let reserved = if has_header { usize::from(header(20)) } else { 0 };
-        // The file may have been cut off in the middle of a page.
+        // The file may have been cut off in the middle of a page. The missing end of that page is filled with zeros.
         bytes.resize(bytes.len().next_multiple_of(size), 0);
         Self {
             bytes,

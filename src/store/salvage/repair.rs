@@ -280,9 +280,9 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores scopes whose rows are lost, from the index of scopes. If exactly one scope is missing from the index,
-    /// and all ledgers that belong to no known scope have the same address and owner, the scope gets this address, and
-    /// the owner as its project. Otherwise missing scopes get made-up names.
+    /// Restores scopes whose rows are lost, from the index of scopes. A scope that is missing there, too, gets a
+    /// made-up name. But if only one scope is missing, and all ledgers that belong to no known scope have the same
+    /// address and owner, the scope gets this address, and the owner as its project.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
         for entry in self.salvaged_tables.records_of(SCOPE_INDEX) {

@@ -35,8 +35,8 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
     }
 }
 
-/// Encodes the changed cells of a frame, sorted by row and column. The terminal has the default style before and after.
-/// `buffer` contains all cells of the frame.
+/// Encodes the changed cells of a frame. `updates` must be sorted by row and column, and `buffer` contains all cells of
+/// the frame. The terminal has the default style before and after the output.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
     let mut cells = Vec::with_capacity(updates.len());
     for row in updates.chunk_by(|one, other| one.1 == other.1) {
@@ -86,8 +86,8 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
     cells.extend(all.into_values());
 }
 
-/// Whether the cell contains enough bytes for a joined emoji. The first cell of a link contains as many because of its
-/// escape sequences, so cells of links are excluded.
+/// Whether the cell contains enough bytes for a joined emoji. Cells of links are excluded, because the escape sequences
+/// in the first cell of a link also have that many bytes.
 fn may_be_joined_emoji(cell: &Cell) -> bool {
     cell.symbol().len() >= MIN_JOINED_EMOJI_BYTES && cell.diff_option == CellDiffOption::None
 }
@@ -189,7 +189,7 @@ impl Encoder<'_> {
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {
-            // Most cells continue the text before them.
+            // Most cells take this shortcut: the cursor is already at the cell, and the style doesn't change.
             if self.at == CursorPos::Exact(*x, *y) && cell.symbol() != " " && self.is_one_byte(cell) {
                 self.out.push_str(cell.symbol());
                 self.at = CursorPos::Exact(x.saturating_add(1), *y);
@@ -254,8 +254,8 @@ impl Encoder<'_> {
         self.out.push(end);
     }
 
-    /// Writes the cells from `from` to `x` again if that is shorter than skipping them and needs no change of style.
-    /// Returns whether the cells were written.
+    /// Rewrites the unchanged cells from column `from` to the column before `x`, if that is shorter than skipping them
+    /// and needs no change of style. Returns whether the cells were written.
     fn try_rewrite_gap(&mut self, from: u16, x: u16, y: u16) -> bool {
         if x <= from || x - from > MAX_REWRITTEN_GAP {
             return false;

@@ -80,7 +80,8 @@ impl SgrState {
                 }
             }
             if removed.intersects(Modifier::BOLD | Modifier::DIM) {
-                // Code 22 switches off both bold and dim.
+                // Code 22 switches off both bold and dim, so neither counts as remaining. If `to` has one of them, it
+                // is switched on again below.
                 remaining.remove(Modifier::BOLD | Modifier::DIM);
             }
             codes.add_modifiers(to.modifier.difference(remaining));
@@ -178,9 +179,9 @@ impl<'a> SgrWriter<'a> {
     }
 }
 
-/// Returns the index of a colour in the 256-colour palette, because the index is sent in half the bytes of the RGB
-/// values. Returns `None` if the palette doesn't contain exactly this colour. Ignores the first colours of the
-/// palette's cube, which some terminal themes redefine.
+/// Returns the index of a colour in the 256-colour palette. Sending the index takes half the bytes of the RGB values.
+/// Returns `None` if the palette doesn't contain exactly this colour. Ignores the colours 16 to 21 of the palette,
+/// which some terminal themes redefine.
 fn palette_index(r: u8, g: u8, b: u8) -> Option<u8> {
     let level = |value: u8| match value {
         0 => Some(0),

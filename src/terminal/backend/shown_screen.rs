@@ -1,5 +1,5 @@
-//! What the terminal shows. Finds the cells that a frame changes, leaves out invisible changes, and adds the halves of
-//! wide glyphs that some terminals would leave on the screen.
+//! What the terminal shows. Finds the cells that a frame changes, and leaves out invisible changes. Also blanks the
+//! halves of wide glyphs that some terminals would leave on the screen.
 
 use super::encode::{VISIBLE_ON_BLANK, encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
@@ -11,7 +11,7 @@ const COVERED_CELL: Cell = Cell::new("");
 /// Whether a glyph is known to be one cell wide without measuring it: ASCII, and the lines and blocks that borders and
 /// bars consist of (U+2500 to U+25BF).
 #[inline]
-fn is_narrow(cell: &Cell) -> bool {
+fn is_surely_narrow(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x96, _]) && cell.diff_option == CellDiffOption::None
 }
 
@@ -19,7 +19,7 @@ fn is_narrow(cell: &Cell) -> bool {
 /// symbols, which are known to be one cell wide; returns false for all others. The foreground colour of a blank is
 /// ignored.
 #[inline]
-fn is_identical(cell: &Cell, shown: &Cell) -> bool {
+fn is_surely_identical(cell: &Cell, shown: &Cell) -> bool {
     let has_same_style = || cell.fg == shown.fg && cell.modifier == shown.modifier;
     let is_same = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
         ([b' '], [b' ']) => (cell.modifier | shown.modifier).is_empty() || has_same_style(),
@@ -38,7 +38,7 @@ fn is_identical(cell: &Cell, shown: &Cell) -> bool {
 /// function of its own so that the loop over all cells of a frame is small enough for the processor's registers.
 #[inline(never)]
 fn count_identical_at_start(row: &[Cell], shown: &[Cell]) -> usize {
-    row.iter().zip(shown).take_while(|(cell, shown)| is_identical(cell, shown)).count()
+    row.iter().zip(shown).take_while(|(cell, shown)| is_surely_identical(cell, shown)).count()
 }
 
 /// Whether a cell of a frame looks like what the terminal shows.
@@ -69,8 +69,8 @@ pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed_cells: Vec<(u16, u16)>,
-    /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace are
-    /// not narrow. Empty between two frames; it is stored here only so that its memory is reused.
+    /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace may
+    /// be wide. Empty between two frames; the list is stored here only so that its memory is reused.
     wide_changes: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
@@ -87,8 +87,8 @@ impl ShownScreen {
         *self = Self::blank(self.is_hidden);
     }
 
-    /// Shows a frame. All frames have the same size until the screen is cleared. If the screen is blank, takes the
-    /// cells of the frame and leaves it empty; [`Self::cells`] returns them.
+    /// Shows a frame. The frame must have the same size as the previous one, unless the screen was cleared since then.
+    /// If the screen is blank, moves the cells out of `frame`, which is empty afterwards; [`Self::cells`] returns them.
     pub(super) fn show(&mut self, frame: &mut Buffer) {
         if self.cells.area.is_empty() {
             self.cells = std::mem::take(frame);
@@ -104,7 +104,7 @@ impl ShownScreen {
     }
 
     /// Prepares the cells of a frame that appears on a blank screen, and marks those that are not blank. This needs no
-    /// second buffer, whose memory would take much of the time until the first frame appears.
+    /// second buffer: allocating one would take a large part of the time until the first frame appears.
     fn mark_first_changes(&mut self) {
         let width = usize::from(self.cells.area.width).max(1);
         for (y, row) in (0..).zip(self.cells.content.chunks_mut(width)) {
@@ -121,7 +121,7 @@ impl ShownScreen {
                 if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden) {
                     *cell = visible;
                 }
-                if !is_narrow(cell) {
+                if !is_surely_narrow(cell) {
                     covered_until = x.saturating_add(cell.cell_width().max(1));
                 }
                 if !looks_like(cell, &Cell::EMPTY) {
@@ -148,14 +148,14 @@ impl ShownScreen {
                     continue;
                 }
                 let cell = without_hidden_chars(cell, self.is_hidden);
-                if !is_narrow(&cell) {
+                if !is_surely_narrow(&cell) {
                     covered_until = column.saturating_add(cell.cell_width().max(1));
                 }
                 if looks_like(&cell, shown) {
                     continue;
                 }
                 // A narrow glyph that replaces another one affects no other cell.
-                if is_narrow(&cell) && is_narrow(shown) {
+                if is_surely_narrow(&cell) && is_surely_narrow(shown) {
                     shown.clone_from(&cell);
                     normalize_blank(shown);
                     self.changed_cells.push((y, column));
@@ -186,8 +186,9 @@ impl ShownScreen {
         self.changed_cells.push((y, x));
     }
 
-    /// Blanks the cells from `end` on that are covered by the glyph at this position, which is about to be overwritten.
-    /// Some terminals (such as tmux) keep the second half of a wide glyph if only its first half is overwritten.
+    /// Prepares for overwriting the glyph at this position: blanks the cells that the glyph covers from the column
+    /// `end` on. Some terminals (such as tmux) keep the second half of a wide glyph if only its first half is
+    /// overwritten.
     fn cut_glyph(&mut self, x: u16, y: u16, end: u16) {
         let Some(cell) = self.cells.cell((x, y)) else { return };
         let behind = end..x.saturating_add(cell.cell_width());

@@ -82,7 +82,8 @@ fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
         format!("{} without a profile", plural(omitted, "job")),
         format!("{omitted} not listed"),
     ];
-    // A filter, the order and the number of marked jobs share the line with this text.
+    // If the line also shows a filter, the order or the number of marked jobs, the text about omitted jobs may take
+    // only half of the line.
     let list = &all_jobs.list;
     let has_only_name = !all_jobs.has_filter() && list.marked_count() == 0 && list.sorting() == JobSorting::default();
     let space = if has_only_name { width.saturating_sub(LIST_NAME_CELLS) } else { width / 2 };
@@ -114,8 +115,8 @@ fn no_jobs_text(view: View<'_>, all_jobs: &AllJobs) -> Option<(String, ratatui::
     }
 }
 
-/// Returns the width of the profile column, up to a limit: the width of the longest profile name or of the longest
-/// visible cell, which can contain several names.
+/// Returns the width of the profile column. All profile names and all visible cells fit into it, unless that exceeds
+/// the limit for a list of this `width`. A cell can contain several names.
 fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());

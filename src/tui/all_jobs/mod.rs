@@ -1,6 +1,6 @@
-//! A list of the tracked jobs of all profiles. Only the jobs of the current profile are polled; for every other job,
-//! the list shows when it was last checked. Titles, tags, notes and dismissals can be changed in this list. Before the
-//! user can send a prompt to a job of another profile, docdeck has to switch to that profile.
+//! A list of the tracked jobs of all profiles. Only the jobs of the current profile are polled, so the list shows when
+//! the selected job was last checked. Titles, tags, notes and dismissals can be changed in this list. Before the user
+//! can send a prompt to a job of another profile, docdeck has to switch to that profile.
 
 mod draw;
 pub mod list;
@@ -50,8 +50,8 @@ impl Component for AllJobsDialog {
         Flow::Handled
     }
 
-    /// Clears the marks; several marks only when the key is pressed again. Without marks, clears the filter. Without
-    /// marks and filter, closes the list.
+    /// Clears the marks. If several jobs are marked, the key must be pressed twice. Without marks, clears the filter.
+    /// Without marks and filter, closes the list.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.active_list().marked_count();
         if cx.app.warn_before_clearing_marks(marks, cx.now) {
@@ -125,8 +125,8 @@ fn go_to_selected_job(cx: &mut Cx<'_>) -> Flow {
 }
 
 /// Opens the follow-up editor or the dialog for an undelivered prompt. If jobs are marked, only shows a notice. If the
-/// job belongs to another profile, the notice explains how to switch to that profile first, because its API key and
-/// limits apply.
+/// selected job belongs to another profile, only shows how to switch to that profile, because the API key and the
+/// limits of that profile apply.
 fn handle_action_if_in_current_profile(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
     let Some((profile, _)) = app.selected_profile_and_job() else { return Flow::Handled };
@@ -144,7 +144,7 @@ fn handle_action_if_in_current_profile(action: Action, cx: &mut Cx<'_>) -> Flow 
     }
     let flow = go_to_selected_job(cx);
     match action {
-        // `follow_up` would use the marks of the jobs screen. `open_follow_up` is only about the selected job.
+        // `open_follow_up` ignores the marks of the jobs screen, so that the follow-up goes only to the selected job.
         Action::FollowUp => cx.app.open_follow_up(now),
         _ => cx.app.open_undelivered(now),
     }

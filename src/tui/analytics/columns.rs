@@ -64,8 +64,8 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     ]
 }
 
-/// Returns the change from the previous period; blank if nothing is compared. It has no colour, because more searches
-/// are neither good nor bad.
+/// Returns the change from the previous period; blank if nothing is compared. The change has no colour, because more
+/// searches, for example, are neither good nor bad.
 fn change<'a, R: ReportRow>(row: &ListRow<'a, R>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let Some(change) = R::tab_in(&row.view.app.analytics).change(row.item) else { return row.cell("") };

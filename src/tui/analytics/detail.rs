@@ -73,8 +73,8 @@ impl RowDetail {
         }
     }
 
-    /// Returns the parts of the row that are not empty. If its conversation was requested, adds the conversation's
-    /// messages or, until they are loaded, the state of the load.
+    /// Returns the parts of the row that are not empty. If its conversation was requested, the conversation's messages
+    /// replace the question and the answer. Until the messages are loaded, adds the state of the load.
     fn parts_with_conversation(&self, app: &App) -> Vec<DetailPart> {
         let given = || self.content.parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();
         let found = self.content.conversation_id.as_ref().and_then(|id| app.analytics.conversations.get(id));

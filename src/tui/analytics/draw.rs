@@ -200,8 +200,8 @@ pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], width:
     numbers_line(view.theme, texts.collect(), width)
 }
 
-/// Returns a line of numbers with their names and changes, as many as fit. No number is cut off, and the changes are
-/// shown only if all of them fit.
+/// Returns a line of numbers with their names, as many as fit completely, but at least one. The changes are shown only
+/// if all numbers fit with their changes.
 pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String, String)>, width: u16) -> Line<'a> {
     let cells = |(name, number, change): &(&str, String, String)| {
         NUMBER_GAP.len() + name.len() + 1 + display_width(number) + display_width(change)

@@ -103,7 +103,7 @@ fn pages_and_evidence<R: ReportRow>(rows: &[&R], range: Option<DateRange>) -> (V
     (pages, quote_rows(rows, R::KIND.label(), &range))
 }
 
-/// Returns what the rows say, with the texts of readers as quotes.
+/// Returns a text for a prompt that describes the first [`MAX_QUOTED_ROWS`] rows and quotes the texts of readers.
 fn quote_rows<R: ReportRow>(rows: &[&R], kind: &str, range: &str) -> String {
     let has_reader_text = rows.iter().any(|row| !row.reader_text().is_empty());
     let mut lines = vec![format!("Evidence from {kind}, {range} (UTC):")];

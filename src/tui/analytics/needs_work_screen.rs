@@ -249,7 +249,7 @@ impl Component for NeedsWorkScreen {
             return;
         }
         let table = table(usize::from(areas.lines.width), &tab.ranking);
-        // The first line of the headings is in the row that would otherwise be blank.
+        // Some headings have two lines. If there is a blank row above the headings, it shows their first line.
         if areas.headings.y > areas.status.bottom() {
             let above = Rect { y: areas.headings.y - 1, ..areas.headings };
             let headings =
@@ -329,7 +329,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         // The searches come last, because the last parts are left out in a narrow terminal.
         return (join_fitting([views, change, in_part, searches].into_iter().flatten(), space), false);
     }
-    // The text that is shown instead of an empty list already names the key, so the note stays empty.
+    // If the list is empty, the text in its place names the key that loads the reports, so the note doesn't repeat it.
     if tab.ranking.pages.is_empty() {
         return (String::new(), false);
     }
@@ -342,8 +342,8 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     (join_fitting(std::iter::once(load).chain(change), space), false)
 }
 
-/// Joins the parts of the note, from the first on, as long as they fit in `space` cells. The first part is always in
-/// the note, because it is cut off when the note is drawn.
+/// Joins the first parts of the note, as many as fit in `space` cells, but at least one. If even the first part is too
+/// long, its end is cut off when the note is drawn.
 fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
     let mut note = String::new();
     for part in parts {
@@ -359,13 +359,13 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
     note
 }
 
-/// Returns the note about searches whose words match the path of no page; `None` if there are no such searches. The last
-/// row of the list shows their number too.
+/// Returns the note about searches that fit no page, because no path matches their words; `None` if there are no such
+/// searches. The last row of the list also shows how many they are.
 fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let fit = if searches == ViewCount::ONE { "search fits" } else { "searches fit" };
-    // The words “never clicked” are left out, because the line above already contains them.
+    // The words “never clicked” are left out, because the line with the totals, above the note, already contains them.
     Some(format!("{} {fit} no page's path", format_views(searches)))
 }
 
@@ -459,8 +459,8 @@ fn selected_content(app: &App) -> Option<RowContent> {
     })
 }
 
-/// Returns the details of a page: a table of the signals with their shares of the site's totals and their weights,
-/// without the signals whose weight is 0, then what readers wrote.
+/// Returns the details of a page: a table of the signals whose weight is above 0, with their shares of the site's
+/// totals and their weights, then the score of the page and what readers wrote.
 fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     let ranking = &app.analytics.needs_work.ranking;
     let signal = |signal: ProblemSignal| {
@@ -520,7 +520,7 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width:
         Some(value) => Span::styled(format_views(value), if value.is_zero() { theme.muted } else { theme.text }),
         None => Span::styled("–", theme.muted),
     };
-    // A column that is narrower has no space for a share.
+    // Only a column with shares is at least this wide: 8 cells for the number, and `SHARE_CELLS` for the share.
     TableCell::Spans(number_and_share(row, number, signal, width >= SHARE_CELLS + 8))
 }
 

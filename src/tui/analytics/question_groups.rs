@@ -50,7 +50,7 @@ pub struct QuestionGroup {
 
 impl QuestionGroup {
     /// Returns the share of unanswered questions, 0 to 1. Ignores questions of which it is unknown whether they were
-    /// answered.
+    /// answered. `None` if no questions remain.
     pub(super) fn unanswered_share(&self) -> Option<f64> {
         let known = ViewCount::from(self.answered + self.unanswered);
         (!known.is_zero()).then(|| ViewCount::from(self.unanswered).ratio_to(known))
@@ -144,7 +144,8 @@ impl QuestionGroups {
             }
         }
         self.groups = groups.into_values().collect();
-        // Groups with equally many unanswered questions are ordered by their number of questions, then by name.
+        // The list is sorted by a field later. Groups with the same value in that field stay in the order set here: by
+        // the number of their questions, then by name.
         self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
         self.filter_sort_and_select(selected.as_deref());
     }

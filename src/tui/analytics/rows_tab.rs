@@ -108,7 +108,7 @@ impl<R: FieldedRow> RowsTab<R> {
             return None;
         }
         self.range = Some(range);
-        // The rows of another range would be wrong under the new heading.
+        // Drops the rows of the previous range, because they would be wrong under the heading with the new range.
         self.report = Load::Loading { previous: None };
         self.progress = None;
         self.comparison = None;
@@ -311,7 +311,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().is_some_and(RowsComparison::is_complete)
     }
 
-    /// Whether only some rows of the compared reports are loaded, so that their numbers can't be compared.
+    /// Whether both compared reports are loaded, but rows are missing in at least one of them.
     pub(in crate::tui) fn is_comparison_partial(&self) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| comparison.is_loaded() && !comparison.is_complete())
     }

@@ -79,7 +79,8 @@ impl AnalyticsTab {
         Self::ALL.into_iter().filter(move |tab| has_all || (shows_own_name && *tab == self))
     }
 
-    /// Returns the number of cells of the names in a rule without a filter, with the gap after them.
+    /// Returns the number of cells that the names of the tabs take in an upper rule without a filter, including the gap
+    /// after each name.
     pub(in crate::tui) fn names_width(self, width: u16) -> usize {
         self.visible_tabs(width, false).map(|tab| tab.name().width() + TAB_GAP).sum()
     }

@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// Compares the rows of a report with the previous period, or stops comparing.
+    /// Compares the rows of a report with the previous period. If the rows are already compared, stops comparing.
     pub(super) fn compare_report<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::tab_in_mut(&mut self.analytics);
         if tab.compared_ranges().is_some() {
@@ -273,8 +273,8 @@ impl App {
         self.open(ConfirmDialog { text, on_yes });
     }
 
-    /// Asks whether to load the other rows of the compared ranges, without which nothing can be compared. `left` is the
-    /// number of requests left this hour.
+    /// Asks whether to load the missing rows of the compared ranges, which are needed for a complete comparison. `left`
+    /// is the number of requests left this hour.
     fn ask_to_load_other_compared_rows<R: ReportRow>(&mut self, ranges: &[DateRange], left: u32) {
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);

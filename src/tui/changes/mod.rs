@@ -32,7 +32,7 @@ use rows::{DiffRow, DiffRows};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// The number of lines above which a cache of changed words or of screen lines is cleared.
+/// The maximum number of lines in each cache of this dialog. A cache with more lines is cleared.
 const MAX_CACHED_LINES: usize = 4000;
 /// The notice if there are no changes to show.
 const NO_CHANGES: &str = "This job has no pull request whose changes docdeck can show.";
@@ -198,7 +198,7 @@ impl Changes {
         }
     }
 
-    /// Returns how many lines on screen a row needs. `width` is the width of the text of lines.
+    /// Returns how many lines on screen a row needs, if there are `width` columns for the text of a line.
     fn height(&self, row: usize, diff: &Diff, width: usize) -> usize {
         let known = match self.rows.get(row) {
             Some(DiffRow::Line { line, .. }) => self.wrapped_lines.get(&(line, width)).map(Vec::len),
@@ -313,8 +313,9 @@ impl Component for Changes {
         Flow::Handled
     }
 
-    /// If the search text is being typed, ends the search. Otherwise removes the mark, or ends the search if there is
-    /// no mark. With neither, goes back to where the tabs were opened.
+    /// If the search text is being typed, ends the search. Otherwise, if lines are marked, removes their mark.
+    /// Otherwise, if there is a search, ends it. If there are neither marked lines nor a search, closes the dialogs of
+    /// the pull request and its changes.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if std::mem::take(&mut self.is_typing) {
             self.search = None;
@@ -398,8 +399,8 @@ impl Component for Changes {
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
         let (width, height) = (rows::text_columns(g), g.dialog_rows());
-        // An editor above this dialog covers rows of the content. The editor's last row is not counted, because it is a
-        // rule and covers the lower rule of this dialog.
+        // An editor that is open over this dialog covers rows of the content. The last row of the editor is not
+        // counted, because it covers the lower rule of this dialog. The input of the search text covers one row.
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
         self.scroll_to_selected_row(width, height.saturating_sub(covered));
         self.prepare_visible(width, height);

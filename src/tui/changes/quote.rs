@@ -28,7 +28,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
         let separator = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, line_numbers_text(diff, &lines));
         let kind = |line: &usize| diff.lines().get(*line).map_or(LineKind::Context, |line| line.kind);
-        // If there are lines of both the old and the new version, signs distinguish them.
+        // If some of the lines are removed lines and others are not, signs distinguish them.
         let is_removed = |line: &usize| kind(line) == LineKind::Removed;
         let has_signs = lines.iter().any(is_removed) && !lines.iter().all(is_removed);
         for line in lines.iter().take(left) {

@@ -110,7 +110,7 @@ impl DiffRows {
         }
     }
 
-    /// Returns how many screen lines a row needs. `width` is the width of the text of a line.
+    /// Returns how many screen lines a row needs, if there are `width` columns for the text of a line.
     pub(super) fn height(&self, row: usize, diff: &Diff, width: usize) -> usize {
         match self.get(row) {
             Some(DiffRow::Line { line, .. }) => {
@@ -125,7 +125,7 @@ impl DiffRows {
     }
 }
 
-/// Returns the width of the text of a line, in columns.
+/// Returns how many columns there are for the text of a line.
 pub(super) fn text_columns(g: Geometry) -> usize {
     g.dialog_columns().saturating_sub(GUTTER_WIDTH).max(1)
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 /// The maximum length of a blank's name, in bytes.
 const MAX_NAME_BYTES: usize = 40;
 
-/// Returns the byte range of the first blank: a lower-case name between `{{` and `}}`. `None` if there is no blank.
+/// Returns the byte range of the first blank: a name of lower-case letters, digits, `_` and `-` between `{{` and `}}`.
+/// `None` if there is no blank.
 pub fn find_blank(text: &str) -> Option<Range<usize>> {
     let (before, blank, _) = split_at_blank(text)?;
     Some(before.len()..before.len() + blank.len())

@@ -24,7 +24,7 @@ pub enum DraftState {
 }
 
 impl DraftState {
-    /// Schedules saving after a change of the text.
+    /// Schedules a save, because the text has changed. If a save is already scheduled, its time stays.
     pub fn mark_changed(&mut self, now: Time) {
         if !matches!(self, Self::Due(_)) {
             *self = Self::Due(now + DRAFT_SAVE_DELAY);
@@ -36,7 +36,7 @@ impl DraftState {
         matches!(self, Self::Due(_) | Self::Failed(_))
     }
 
-    /// Returns the time at which the text has to be saved.
+    /// Returns the time at which the text has to be saved; `None` if no save is scheduled.
     pub fn due_at(&self) -> Option<Time> {
         match self {
             Self::Due(at) => Some(*at),

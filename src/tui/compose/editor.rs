@@ -543,13 +543,14 @@ impl Component for Editor {
         let layout = self.layout(view.app);
         let title = match layout {
             EditorLayout::Inline => "Follow-up",
-            // The details above have the title of the job.
+            // The title of the job is left out, because the details above the editor show it.
             EditorLayout::LowerHalf if !view.app.geometry().shows_both_panes() => "Follow-up",
             _ => self.title.as_str(),
         };
         let is_alone = !view.app.has_dialog_under_editor();
         let is_below_panes = layout != EditorLayout::FullScreen && is_alone;
-        // If no dialog is below the editor, panes may be above it. The heavy rule shows that they don't have the focus.
+        // If the editor covers no other dialog, panes may be visible above the editor. The heavy rule shows that the
+        // editor has the focus.
         let mut texts = DialogFrame { is_heavy: is_alone, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));

@@ -171,8 +171,8 @@ impl Picker {
                 _ if editor.is_unchanged() => editor.change(cx.now, |input| input.replace(&entry.text)),
                 _ => editor.change(cx.now, |input| input.paste(&entry.text)),
             }
-            // The first blank of an inserted template is selected already, so the notice below is only useful if there
-            // is a second one.
+            // The notice names the key that goes to the next blank. The first blank of an inserted template is already
+            // selected, so the notice is useful only if the template has a second one.
             if editor.input.template_blank_count() > usize::from(self.kind == PickerKind::Templates) {
                 let next = cx.app.key_label(Context::Editor, Action::NextBlank);
                 cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
@@ -247,7 +247,7 @@ fn entry_table(kind: PickerKind, width: usize) -> Table<ListCell<PickerEntry>> {
                 C::right_aligned("length", 10, note).with_gap_before(2),
             ]
         }
-        // In a narrow terminal, a template's file name matters less than its title.
+        // A narrow terminal has no space for the names of the templates, which matter less than their texts.
         PickerKind::Templates if !is_wide => vec![selection_mark, C::flexible("text", 8, title)],
         PickerKind::Templates => {
             vec![
@@ -359,7 +359,8 @@ impl Component for Picker {
             }
         }
         let position = Line::styled(more_below_text(self.list.hidden_below(rows)), theme.muted);
-        // A sent prompt has no name: its note is only the number of its lines.
+        // The note of the selected entry is shown above its preview. The note of a sent prompt is left out, because it
+        // is only the number of its lines.
         let entry = self.selected().filter(|_| self.kind != PickerKind::History);
         let name = entry.map(|entry| truncate(entry.note.as_str(), width / 2)).unwrap_or_default();
         let rule = Rect { y: lines.bottom(), height: 1, ..inner };

@@ -32,7 +32,8 @@ pub(super) struct EditorStatus {
 }
 
 impl EditorStatus {
-    /// Returns what sending costs, with its style: the medium form if it fits, otherwise the short one, otherwise nothing.
+    /// Returns what sending costs, with its style: the medium form if it fits, otherwise the short one, otherwise
+    /// nothing.
     pub(super) fn cost(&self, view: View<'_>, width: usize) -> (String, Style) {
         let (forms, style) = cost_forms(view.app, view.theme, self.quota, self.requests, view.now);
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
@@ -91,7 +92,7 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
     let (left, label) = (budget.requests_left(), quota.label());
     let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
     let when = app.send_time_text(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
-    // Queued new jobs are sent before those of a batch.
+    // New jobs that are already queued are sent before the new jobs of a batch.
     let ahead = if quota == Quota::Create && requests > 1 { app.jobs.count_of(JobGroup::Queued) } else { 0 };
     let sent_now = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(ahead);
     match left {

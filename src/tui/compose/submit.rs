@@ -28,7 +28,7 @@ impl App {
             PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
             PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
             PromptsMsg::BatchAdded(result) => self.apply_batch_result(result, now, effects),
-            // The dialog that waited for this message was closed.
+            // These messages are for a dialog. They get here only if that dialog was closed, so they are ignored.
             PromptsMsg::HistoryLoaded(_)
             | PromptsMsg::TemplatesLoaded(_)
             | PromptsMsg::EditedExternally(_)
@@ -152,7 +152,7 @@ impl App {
             ));
         }
         // The queue position of a job is that of its first queued prompt. The position of a new prompt is its id. So if
-        // the job's position is lower than this id, an earlier prompt of the job is queued.
+        // the job's position is lower than the id of the new prompt, an earlier prompt of the job is queued.
         let is_first = row.local.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It will be sent after the earlier prompt.".to_owned())
     }

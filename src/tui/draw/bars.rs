@@ -1,6 +1,6 @@
 //! Draws bars. `█` stands for human views and `▒` for AI views, stacked or alone, so that they differ even without
-//! colour. A bar of the total that is not stacked consists of `■`. The other bars can end in eighths of a cell, if the
-//! terminal can draw them.
+//! colour. A bar of the total views consists of `■` if it is not stacked. All other bars can end in eighths of a cell,
+//! if the terminal can draw them.
 
 use super::theme::Theme;
 use crate::model::views::{Counts, ViewCount, as_f64};
@@ -129,8 +129,8 @@ pub(in crate::tui) fn divided_bar(
         let part = if full.is_zero() { 0.0 } else { value.ratio_to(full) };
         return fraction_bar(part, width, theme.text, theme);
     }
-    // The scale is changed so that a bar for `sum` is as long as a bar for `value`. If the two numbers were changed
-    // instead, their proportion would be rounded twice.
+    // The scale is changed so that a bar for `sum` on the new scale is as long as a bar for `value` on the old one.
+    // Changing `human` and `ai` instead would round their proportion twice.
     let full = full.as_f64() * sum.ratio_to(value);
     stacked_bar(&Counts::new(human.into(), ai.into(), sum.into()), full, width, theme)
 }
@@ -151,7 +151,7 @@ pub(in crate::tui) fn human_part_count(
 }
 
 /// Returns how many of the `cell_count` cells of a stacked bar show human views; the others show AI views. With at
-/// least two cells, each kind that has views gets at least one. Parts of cells can be divided in the same way.
+/// least two cells, each kind that has views gets at least one. Instead of cells, the caller can count parts of cells.
 fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
@@ -187,7 +187,8 @@ pub(in crate::tui) fn linear_scale_line(full: &str, width: usize) -> String {
     if line < 2 { super::text::align_right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
-/// Formats a number in thousands or millions if that is exact: `14k`, `1.4m`. Otherwise formats all its digits.
+/// Formats a number from 10,000 on in thousands or millions if that is exact: `14k`, `1.4m`. Formats all digits of any
+/// other number.
 pub(in crate::tui) fn exact_short_number(count: ViewCount) -> String {
     let n = count.rounded();
     match n {

@@ -1,4 +1,5 @@
-//! Draws the title of the jobs list, and the filter, which is part of that title or of the title of the page views.
+//! Draws the title of the jobs list, and the filter. The filter is part of that title or, on the analytics screen, of
+//! the upper rule.
 
 use crate::tui::list_title::TitlePiece;
 use crate::tui::view::View;

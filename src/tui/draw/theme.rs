@@ -143,8 +143,8 @@ impl Theme {
         self.ai_texture.bg.is_some() && self.parts_per_cell() > 1
     }
 
-    /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
-    /// of AI views.
+    /// Returns the style of the full cells of an AI bar. If the terminal can draw eighths, full cells have a texture: a
+    /// darker tone on the colour of AI views.
     pub(in crate::tui) fn ai_fill(&self) -> Style {
         if self.parts_per_cell() > 1 { self.ai_texture } else { self.ai }
     }
@@ -156,9 +156,9 @@ impl Theme {
     }
 }
 
-/// Returns the styles for the full cells and for the partly filled cell of a bar in the colour of `style`. Full cells have
-/// a texture: a darker tone on that colour. The partly filled cell has the mean of both tones. If no darker tone is known,
-/// both styles are `style` itself.
+/// Returns the styles for the full cells and for the partly filled cell of a bar in the colour of `style`. Full cells
+/// have a texture: a darker tone on that colour. The partly filled cell has the mean of both tones. If no darker tone
+/// is known, both styles are `style` itself.
 fn texture_styles(style: Style) -> (Style, Style) {
     let tones = style.fg.and_then(|color| Some((color, darker(color)?)));
     let Some((color, darker)) = tones else { return (style, style) };
@@ -247,8 +247,8 @@ fn mean(one: Color, other: Color) -> Option<Color> {
     })
 }
 
-/// Returns a slightly darker colour, for the texture of [`texture_styles`]. If it were much darker, the full cells of a bar
-/// would look different from its partly filled cell, which has the mean of both tones. For a fixed colour, returns
+/// Returns a slightly darker colour, for the texture of [`texture_styles`]. If it were much darker, the full cells of a
+/// bar would look different from its partly filled cell, which has the mean of both tones. For a fixed colour, returns
 /// another fixed colour: the one nearest to the darker colour.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;

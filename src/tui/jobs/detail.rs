@@ -35,7 +35,8 @@ const MAX_TITLE_LINES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     Prompt,
-    /// A prompt in a thread with prompts of several members. The text is the name of the author, above the prompt.
+    /// A prompt in a thread with prompts of several members. The first line of the entry is the name of the prompt's
+    /// author, and the lines of the prompt follow.
     Author,
     /// One or more events, with the state of the job after them.
     Events(JobState),
@@ -48,8 +49,8 @@ pub enum ThreadLine {
     Entry { at: Time, kind: EntryKind, text: String },
     /// A further line of a prompt, or the reason for its delivery state.
     Continuation(String),
-    /// The delivery state of the prompt. Left out if the prompt is `Accepted`, or if a remark states what has happened
-    /// to it.
+    /// The delivery state of the prompt above. Left out if the prompt is `Accepted`, or if a remark already states what
+    /// has happened to the prompt.
     Delivery(DeliveryKind),
     /// A further line of events, or a remark about the prompt above.
     Remark(String),
@@ -61,11 +62,11 @@ pub enum ThreadLine {
 pub enum Fact {
     /// A line of the title.
     Title(String),
-    /// A blank row.
     Blank,
     /// The status of the job, and how long the job has had it.
     State,
-    /// A line of the sentence that says what to do next, in pieces, each with whether it is a key.
+    /// A line of the sentence that says what to do next, split into pieces. The `bool` of a piece is true if the piece
+    /// is a key.
     NextStep(Vec<(String, bool)>),
     /// Short facts about the pull request or the source.
     ShortFacts(Vec<FactName>),
@@ -114,12 +115,13 @@ pub(in crate::tui) fn facts(
     state.chain(short).chain(tags).chain(note).chain(pages).collect()
 }
 
-/// The lines of the details in a pane of a certain size. The head stays in place, and the rest scrolls.
+/// The lines of the details in a pane of a certain size. The facts in `head` stay in place, and the lines below them
+/// scroll.
 #[derive(Debug)]
 pub(in crate::tui) struct DetailLines {
     pub head: Vec<Fact>,
-    /// The facts that scroll together with the timeline below them, because a head with them would leave too few rows
-    /// for the timeline. Empty if all facts fit into the head.
+    /// The facts that scroll together with the timeline below them. If these facts were in the head, too few rows would
+    /// remain for the timeline. Empty if the head has all facts.
     pub scrollable_facts: Vec<Fact>,
     /// The number of rows for the lines that scroll. These rows are below the head and a blank row.
     pub scrolled_area_rows: usize,
@@ -270,7 +272,7 @@ impl Detail {
         &self.lines
     }
 
-    /// Returns the first prompt of the thread that needs a decision by the user on this computer.
+    /// Returns the first prompt of the thread that was written on this computer and needs a decision by the user.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
         thread.prompts.iter().find(|prompt| prompt.is_from_this_computer() && prompt.delivery.kind().needs_user())

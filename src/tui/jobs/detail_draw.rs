@@ -35,7 +35,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// The minimum width in cells of the path of a page before its views.
+/// The minimum width in cells of the path of a page whose views are on the same line.
 const MIN_PATH_CELLS: usize = 12;
 
 /// Draws the details. `lines` are their lines; `None` if no job is selected.
@@ -252,7 +252,7 @@ enum ViewsForm {
 }
 
 /// Returns the views of a page before and after a job, in styled pieces: `human 4,647 → 5,100 ▲ 9.7% · AI 1,575 → 1,800
-/// ▲ 14%`. Empty if they are not loaded.
+/// ▲ 14%`. Empty if no views of any page of the job are loaded.
 fn page_views(view: View<'_>, job: &Job, page_index: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now, .. } = view;
     let pages = &app.detail.job_pages;

@@ -67,8 +67,8 @@ impl JobList {
         let more = more.into_sorted();
         if !more.is_empty() {
             entries.extend(more);
-            // Both parts are sorted. A stable sort only merges them, whereas an unstable sort would sort everything
-            // again.
+            // `entries` now consists of two sorted parts. A stable sort only merges them, whereas an unstable sort
+            // would sort everything again.
             entries.sort();
         }
         self.set_entries(entries);
@@ -88,7 +88,8 @@ impl JobList {
         }
     }
 
-    /// Matches a row against the filter. The selected row passes in any case while it has to stay in the list.
+    /// Matches a row against the filter. The selected row counts as passing while it has to stay in the list, even if
+    /// it doesn't match.
     pub(super) fn match_at(&mut self, index: usize) -> Match {
         let Some(row) = self.rows.get(index) else { return Match::Fails };
         if self.keeps_selected_listed && self.selected == Some(row.key) {

@@ -31,7 +31,7 @@ pub enum FactName {
     Id,
 }
 
-/// A part of a value, with its colour.
+/// A piece of the value of a fact, with its colour.
 type FactPiece<'a> = (Cow<'a, str>, ColorRole);
 
 impl FactName {
@@ -99,7 +99,6 @@ impl FactName {
         matches!(self, Self::PullRequest | Self::Checks)
     }
 
-    /// Whether the fact is about the pull request.
     pub(super) fn is_about_pull_request(self) -> bool {
         matches!(self, Self::PullRequest | Self::Checks | Self::Review | Self::Size)
     }
@@ -108,7 +107,7 @@ impl FactName {
         self.value(job, columns).iter().map(|(text, _)| display_width(text)).sum()
     }
 
-    /// Returns the value in pieces; none if it is unknown. `width` is the space for a link.
+    /// Returns the value of a known fact in pieces. `width` is the space for a link.
     pub(super) fn value(self, job: &Job, width: usize) -> Vec<FactPiece<'_>> {
         let state = job.pull_request.as_deref();
         match self {
@@ -165,7 +164,7 @@ fn repository_of_pull_request(job: &Job) -> Option<String> {
     (name != repository_text(source)).then_some(name)
 }
 
-/// Returns a repository without the scheme, and without the host if it is GitHub's.
+/// Returns the address of a repository without the scheme, and without the host if it is GitHub's.
 fn repository_text(link: &str) -> Cow<'_, str> {
     let name = link.strip_prefix("https://github.com/").map(Cow::Borrowed);
     let parsed = || WebLink::parse(link).map(|link| link.short().to_owned().into());
@@ -212,8 +211,8 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<F
     Some((text.into(), role))
 }
 
-/// Returns what the reviewers decided; `None` if no review is required, and after the pull request was merged or
-/// closed.
+/// Returns what the reviewers decided or, if a required review is missing, that a review is required. `None` if neither
+/// applies or the decision is unknown, and after the pull request was merged or closed.
 pub(in crate::tui) fn review(state: &PullRequest) -> Option<FactPiece<'static>> {
     let review = state.review.filter(|review| *review != ReviewDecision::None && !state.state.is_final())?;
     let role = match review {
@@ -224,13 +223,14 @@ pub(in crate::tui) fn review(state: &PullRequest) -> Option<FactPiece<'static>> 
     Some((review.word().into(), role))
 }
 
-/// Returns the numbers of added and removed lines and of files; nothing if the host doesn't report them.
+/// Returns the numbers of added and removed lines and, if known, of files. Empty if the host doesn't report the numbers
+/// of lines.
 pub(in crate::tui) fn size(state: &PullRequest) -> Vec<FactPiece<'static>> {
     let (Some(added), Some(deleted)) = (state.additions, state.deletions) else { return Vec::new() };
     change_size_pieces(added, deleted, state.files)
 }
 
-/// Returns a size in pieces: `+48 −12 in 3 files`.
+/// Returns the size of a change in pieces: `+48 −12 in 3 files`.
 pub(in crate::tui) fn change_size_pieces(added: u64, deleted: u64, files: Option<u64>) -> Vec<FactPiece<'static>> {
     let files = files.map(|files| (format!(" in {}", plural(files, "file")).into(), ColorRole::Muted));
     let lines = [

@@ -192,7 +192,7 @@ pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, count: 
 /// A column of a list of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum JobColumn {
-    /// The mark of the selected row.
+    /// The symbol `▌` at the start of the selected row.
     SelectionMark,
     Mark,
     Symbol,
@@ -308,8 +308,8 @@ pub(in crate::tui) fn job_line<'a>(
     if is_selected { selected_line(line, theme) } else { line }
 }
 
-/// Returns the cell before the symbol of a job. It has the mark of a marked job. For any other job, a full dot means
-/// that the job needs the user and no heading shows this, and a small dot on the jobs screen means that the job has
+/// Returns the cell before the symbol of a job. The cell of a marked job has the mark. In a list without group
+/// headings, a full dot means that the job needs the user. On the jobs screen, a small dot means that the job has
 /// finished and the user has not opened it since.
 fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: bool) -> TableCell<'a> {
     let theme = view.theme;

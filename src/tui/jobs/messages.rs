@@ -36,7 +36,7 @@ pub enum JobsMsg {
     Tracked { id: CleanText, result: Result<Job, Failure> },
     /// The local data of jobs was changed. On failure, none of the jobs was changed.
     LocalDataChanged(Result<Vec<Job>, Failure>),
-    /// The jobs in whose prompts `text` occurs. Ignored if the filter has another text by now.
+    /// The jobs in whose prompts `text` occurs. Ignored if the filter no longer contains `text`.
     JobsFoundByPrompt { text: String, jobs: Result<Vec<JobKey>, Failure> },
     /// The impact of a job on the pages that the job is about.
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
@@ -86,7 +86,8 @@ pub enum JobsEffect {
     /// Lists the jobs of these projects, each given with the index of its profile; answered by
     /// [`JobsMsg::AllJobsListed`].
     ListAllJobs(Vec<(usize, Scope)>),
-    /// Informs the engine which visible jobs the agent is working on. These jobs get a quarter of the polling budget.
+    /// Informs the engine which visible jobs the agent is working on. Up to a quarter of the polling budget is reserved
+    /// for these jobs.
     ReportVisibleJobs(Vec<JobKey>),
     /// Informs the engine whether the terminal has the focus.
     ReportFocus(bool),
@@ -109,8 +110,8 @@ pub enum JobsEffect {
         kind: UnsentReviewKind,
         text: String,
     },
-    /// Reads the stored details of a job's pull request if `reads_stored` is set, otherwise requests them; answered by
-    /// [`JobsMsg::PullRequestDetailsLoaded`].
+    /// Reads the stored details of a job's pull request if `reads_stored` is set, otherwise requests the details from
+    /// the code host; answered by [`JobsMsg::PullRequestDetailsLoaded`].
     LoadPullRequestDetails {
         job: JobKey,
         reads_stored: bool,

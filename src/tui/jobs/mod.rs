@@ -169,8 +169,8 @@ impl JobList {
         self.sort_key_at(index).filter(|key| self.order.position(*key).is_some())
     }
 
-    /// Adds a changed or new row to the counts and moves it to its position in the list. `old_key` is what
-    /// `begin_change` returned, or `None` for a new row.
+    /// Adds a changed or new row to the counts. Then inserts, moves or removes its entry in the list, depending on
+    /// whether the row passes the filter. `old_key` is what `begin_change` returned, or `None` for a new row.
     fn finish_change(&mut self, index: usize, old_key: Option<JobSortKey>) {
         self.update_counts(index, 1);
         let outcome = self.match_at(index);
@@ -197,7 +197,6 @@ impl JobList {
         self.order.position(self.sort_key_at(index)?).filter(|&at| at < self.order.listed_count())
     }
 
-    /// Returns the row at a position.
     pub(super) fn row_at(&self, position: usize) -> Option<&Job> {
         self.order.row_index_at(position).and_then(|index| self.rows.get(index))
     }
@@ -242,7 +241,8 @@ impl JobList {
         self.working_count
     }
 
-    /// Returns how many of the jobs that need the user have a pull request that needs the user.
+    /// Returns how many of the jobs that need the user have a pull request to review, and how many have one with
+    /// failing checks.
     pub fn pull_request_counts(&self) -> PullRequestCounts {
         self.pull_request_counts
     }
@@ -301,7 +301,7 @@ impl JobList {
         self.selected == Some(row.key)
     }
 
-    /// Whether the list has no group headings, because it is not sorted by group.
+    /// Whether the list has no group headings except that of the dismissed jobs, because it is not sorted by group.
     pub fn is_flat(&self) -> bool {
         self.order.is_flat
     }

@@ -18,7 +18,7 @@ use crate::tui::pull_request::{PullRequestActionMenu, PullRequestDialog, show_ta
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::{JobsEffect, Pane, PullRequestAccess, StoreState};
 
-/// The jobs screen. The pane is the one that has the focus.
+/// The jobs screen. The field is the pane that has the focus.
 #[derive(Debug)]
 pub(in crate::tui) struct JobsScreen(pub Pane);
 
@@ -189,7 +189,7 @@ impl Component for JobsScreen {
             (JobsArrangement::Stacked, _) => more_below_text(hidden()),
             (JobsArrangement::SideBySide, _) | (_, Pane::List) => app.jobs.position_text(g.list_rows()),
             (JobsArrangement::OneAtATime, Pane::Detail) => {
-                // The list is not visible, so the position has no number of rows below the visible ones.
+                // The list is not visible, so the position omits the number of rows below the visible ones.
                 let position = app.jobs.position_text(usize::MAX / 2);
                 match hidden() {
                     0 => position,
@@ -251,7 +251,7 @@ impl JobsScreen {
     }
 }
 
-/// Draws the lower rule with the position, and the separator of the panes. `lines` are those of the details.
+/// Draws the lower rule with the position, and the separator of the panes. `lines` are the lines of the details.
 fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: String, lines: Option<&DetailLines>) {
     let (theme, divider) = (view.theme, g.divider());
     let muted = |text: String| Line::styled(text, theme.muted);
@@ -270,8 +270,9 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
     }
 }
 
-/// Handles a click on a visible line of a jobs list. A click on the heading of a group selects its first job; on that
-/// of the dismissed jobs, it shows or hides them. Returns whether the clicked job was already selected.
+/// Handles a click on a visible line of a jobs list. A click on the heading of a group selects the first job of the
+/// group. A click on the heading of the dismissed jobs shows or hides these jobs. Returns whether the clicked job was
+/// already selected.
 pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
     if list.is_dismissed_heading(line) {
         list.toggle_dismissed();
@@ -345,7 +346,8 @@ impl App {
     }
 
     /// Whether the jobs screen is shown and may still lack jobs, because the store is being read. Clicks on jobs and on
-    /// the footer are then ignored, because the lines of the list may move just before a click.
+    /// the footer are then ignored: jobs may move just before a click, which would then act on another job than the
+    /// user meant.
     pub(in crate::tui) fn is_list_partial(&self) -> bool {
         self.store == StoreState::Reading && self.screen == crate::tui::Screen::Jobs
     }

@@ -39,7 +39,7 @@ impl App {
             JobsMsg::PullRequestActionEnded { job, action, outcome } => {
                 self.finish_pull_request_action(job, &action, &outcome, now, effects);
             }
-            // The dialog is closed, so it can't show the failure.
+            // The review dialog is already closed, so a notice shows the failure.
             JobsMsg::UnsentReviewSaved { result: Err(failure), .. } => self.notify_failure(&failure, now),
             JobsMsg::UnsentReviewSaved { result: Ok(_), .. } => {}
             JobsMsg::PreviewStarted { job, result } => self.apply_started_build(job, result, effects),
@@ -129,7 +129,7 @@ impl App {
             }
             Err(why) => {
                 let is_known = matches!(&self.store, StoreState::Unreadable { why: known, .. } if *known == why);
-                // The jobs screen shows the reason in place of the jobs.
+                // The jobs screen itself shows why the store can't be read, so only the other screens need a notice.
                 if !is_known && self.screen != Screen::Jobs {
                     self.notify_failure(&why, now);
                 }

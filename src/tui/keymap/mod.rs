@@ -28,13 +28,13 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-/// The bindings of each context. A frame looks up dozens of keys, so the whole table is not searched each time.
+/// The bindings of each context. A frame looks up dozens of keys, and searching the whole table for each key would be
+/// slow.
 static BINDINGS_BY_CONTEXT: LazyLock<BTreeMap<Context, &'static [Binding]>> = LazyLock::new(|| {
     let groups = BINDINGS.chunk_by(|one, other| one.context == other.context);
     groups.filter_map(|rows| Some((rows.first()?.context, rows))).collect()
 });
 
-/// Returns the bindings of a context.
 pub fn bindings_of(context: Context) -> &'static [Binding] {
     BINDINGS_BY_CONTEXT.get(&context).copied().unwrap_or_default()
 }
@@ -101,7 +101,6 @@ impl Keymap {
         })
     }
 
-    /// Returns the binding of a key in a context.
     pub fn binding(&self, context: Context, chord: Chord) -> Option<&'static Binding> {
         bindings_of(context).iter().find(|row| self.keys(row).contains(&chord))
     }

@@ -329,7 +329,7 @@ impl EarlierPeriod {
     /// All periods, in the order in which the calendar lists them.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 
-    /// Returns the default key of the calendar that compares the range on screen with this period.
+    /// Returns the default key in the calendar for comparing the range on screen with this period.
     pub const fn key(self) -> char {
         match self {
             Self::Period => 'b',

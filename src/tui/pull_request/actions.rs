@@ -81,7 +81,7 @@ pub(super) fn ask_about_action(
 pub(super) fn ask_about_action_on_several(app: &mut App, jobs: &[JobKey], action: Action) {
     let links = RefCell::new(HashSet::new());
     let mut list = app.split_targets(jobs, |job| {
-        // Several jobs can have worked on one pull request.
+        // Several jobs can have worked on one pull request, which must get the action only once.
         let is_new = || links.borrow_mut().insert(job.supported_pr_link());
         reason_not_possible(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
     });

@@ -23,7 +23,8 @@ struct NonFailedChecks<'a> {
 }
 
 impl<'a> NonFailedChecks<'a> {
-    /// Leaves out the checks that have failed by now, because `state` may be newer than `listed`.
+    /// Leaves out the checks of `listed` that have failed by now according to `state`, which may be newer than
+    /// `listed`.
     fn new(state: &PullRequest, listed: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
         let pending = listed.pending.iter().filter(|check| !has_failed(&check.name));
@@ -38,8 +39,8 @@ impl<'a> NonFailedChecks<'a> {
     }
 }
 
-/// Adds the checks, the failed ones first. `listed` has the checks that had not failed when they were listed. If it
-/// belongs to another head commit, adds only the failed checks.
+/// Adds the checks, the failed ones first. `listed` has the checks that had not failed when they were listed. If
+/// `listed` is `None` or belongs to another head commit, adds only the failed checks.
 pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, listed: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
     let listed = listed.filter(|listed| listed.head == state.head).map(|listed| NonFailedChecks::new(state, listed));

@@ -28,7 +28,7 @@ const MAX_FACT_LINES: usize = 20;
 const LABEL_WIDTH: usize = 9;
 /// The maximum number of files that are requested for a pull request. If that many are known, there may be more.
 const MAX_LISTED_FILES: usize = 100;
-/// The minimum width of the column of paths beside the views of the pages.
+/// The minimum width of the column of paths if the views of the pages are shown beside it.
 const MIN_PATH_WIDTH: usize = 24;
 /// The width of the time before a comment or a commit.
 const TIME_WIDTH: usize = 8;
@@ -88,7 +88,7 @@ impl LineBuilder {
         self.push_heading_with_note(text, count, "");
     }
 
-    /// Adds a heading with a note after the number.
+    /// Adds a heading with a number and, after the number, a note.
     fn push_heading_with_note(&mut self, text: &str, count: usize, note: &str) {
         self.push(Vec::new(), LineTarget::Nothing);
         let count = (format!(" {}{note}", format_count(count)), ColorRole::Muted);
@@ -147,11 +147,11 @@ fn state_line(state: &PullRequest) -> Vec<LinePiece> {
     vec![symbol, (capitalized(state.fact_text()), fact.color_role()), (others, ColorRole::Text)]
 }
 
-/// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
+/// Adds the facts with their labels, from the checks to the author.
 fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
     let is_open = !state.state.is_final();
-    // If a complete list of the checks follows below, this line is left out. Outdated checks keep the line, because it
-    // shows their time.
+    // If a complete list of the checks follows below, the line about the checks is left out. If the checks are
+    // outdated, the line is kept, because it shows the time of the checks.
     let listed = details.and_then(|details| details.checks.as_ref()).is_some_and(|checks| checks.head == state.head);
     if let Some((text, role)) = checks_text(app, state).filter(|_| !listed || !state.has_current_checks()) {
         out.push_fact("checks", &text, role);
@@ -210,8 +210,8 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
     Some(job_facts::change_size_pieces(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
-/// Adds the address of the preview and, if the user has started a build, the state of the build. When the build has
-/// ended, also adds its log if it failed, and the changed files.
+/// Adds the address of the preview and, if the user has started a build, the state of the build. Also adds the log of a
+/// failed build, and the changed files of a build that has ended.
 fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
     let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
@@ -320,7 +320,7 @@ fn push_file_lines(out: &mut LineBuilder, app: &App, details: &PullRequestDetail
     let views_width = views.iter().map(|text| text.width()).max().unwrap_or(0);
     let numbers = 2 + added + 1 + deleted;
     let space = out.width.saturating_sub(numbers);
-    // In a narrow terminal, the paths matter more than the views.
+    // In a narrow terminal, the views are left out, because the paths matter more.
     let views_width = if space >= MIN_PATH_WIDTH + 2 + views_width { views_width } else { 0 };
     let space = space.saturating_sub(if views_width > 0 { 2 + views_width } else { 0 });
     let days = range.filter(|_| views_width > 0).map(|range| format!(" · views {}", days_text(app, range)));

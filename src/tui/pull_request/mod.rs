@@ -206,7 +206,8 @@ impl Component for PullRequestDialog {
         Some((&mut self.list, app.geometry().content))
     }
 
-    /// Shows the clicked tab, or selects the clicked line, or opens its link if it was already selected.
+    /// Shows the clicked tab, or selects the clicked line. If the clicked line was already selected, opens its link or
+    /// shows the changes of its file.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         if let Some(tab) = JobTab::PullRequest.tab_at(at, self.area(cx.app)) {
             return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };

@@ -11,9 +11,9 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;
 use crate::tui::{App, Effect, JobsEffect, Severity};
 
-/// After this number of consecutive failed requests, the state is no longer requested.
+/// After this number of consecutive failed requests for the state of a build, the state is no longer requested.
 const MAX_CONSECUTIVE_FAILURES: u8 = 5;
-/// The maximum number of requests for the state. At one request every three seconds, they take half an hour.
+/// The maximum number of requests for the state of a build. At one request every three seconds, they take half an hour.
 const MAX_STATE_REQUESTS: u16 = 600;
 
 /// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
@@ -52,7 +52,8 @@ impl App {
         }
     }
 
-    /// Applies the state of a build, and requests it again if the build is still running. Otherwise reports the result.
+    /// Applies the state of a build, and requests the state again if the build is still running. If the build has
+    /// succeeded or failed, shows a notice.
     pub(in crate::tui) fn apply_build(
         &mut self,
         job: JobKey,

@@ -26,7 +26,7 @@ const MAX_MESSAGE_LINES: usize = 3;
 #[derive(Debug)]
 pub(in crate::tui) struct ReviewDialog {
     targets: PullRequestTargets,
-    /// The links of the pull requests, for which the text is saved.
+    /// The links of the pull requests. The text is saved for each of them.
     links: Vec<CleanText>,
     kind: UnsentReviewKind,
     title: String,

@@ -70,7 +70,8 @@ pub(super) struct LoadRequest {
     pub(super) next_action: Option<Action>,
 }
 
-/// The pages of a range that an action needs. If the cache contains them, nothing is requested.
+/// Which pages of a range an action needs. If the cache contains them, nothing is requested, except for `More` and
+/// `Reload`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredData {
     /// All pages, however old.
@@ -115,8 +116,8 @@ impl AllPages {
     }
 
     /// Returns the number of rows that an interrupted load of the range had loaded. A new load can continue after these
-    /// rows. If the rows themselves are not cached, the number is the most that its responses can have contained.
-    /// `None` if no load of the range was interrupted.
+    /// rows. If the rows themselves are not cached, returns the maximum number of rows that the responses of the
+    /// interrupted load can have contained. `None` if no load of the range was interrupted.
     pub fn rows_of_interrupted_load(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let responses = known.responses_before_interruption?;
@@ -158,8 +159,8 @@ impl AllPages {
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
         known.responses_before_interruption = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over has discarded the rows of the interrupted load before it, so the responses of
-            // that load no longer count.
+            // This load started over and discarded the rows of an earlier, interrupted load. The responses of the
+            // earlier load therefore no longer count.
             _ if load.is_some_and(|load| load.from_start) => loaded_responses.or(part),
             _ => loaded_responses.or(part).or(known.responses_before_interruption),
         };

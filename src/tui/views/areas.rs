@@ -28,7 +28,7 @@ pub struct ViewsAreas {
     pub range: Rect,
     /// The site's numbers.
     pub totals: Rect,
-    /// The line about how the rows were loaded.
+    /// The line that shows how old the listed rows are, or the progress of loading all pages.
     pub status: Rect,
     /// The trend, or the line about how to load its days; empty if there is neither.
     pub trend: Rect,

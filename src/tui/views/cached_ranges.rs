@@ -162,8 +162,8 @@ impl Component for CachedRanges {
     }
 }
 
-/// Returns the size of the cached ranges and, on a wide screen, how to free the space; empty if there are no ranges.
-/// The demo keeps its ranges only in memory, until it ends.
+/// Returns the size of the cached ranges; empty if there are no ranges. On a wide screen, adds how to free the space
+/// or, in the demo, that the ranges are deleted when the demo ends.
 fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);

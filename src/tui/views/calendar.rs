@@ -2,14 +2,14 @@
 //! precedence over picked days.
 //!
 //! ```text
-//! ┌ Date range ──────────────────────────────────────────────────────┐
-//! │       October 2026                       November 2026           │
-//! │ wk  Mo  Tu  We  Th  Fr  Sa  Su  wk  Mo  Tu  We  Th  Fr  Sa  Su   │
-//! │ 46                                  9   10  11  12  13 [14  15   │
-//! │ 47                                  16  17  18  19 >20< –   –    │
-//! │                                                                  │
-//! │ or type: 2026-11-01 2026-11-20                                   │
-//! │ Fri 20 Nov 2026, today: Enter sets the first day                 │
+//! ┌ Date range ────────────────────────────────────────────────────────┐
+//! │     October 2026                      November 2026                │
+//! │ wk  Mo  Tu  We  Th  Fr  Sa  Su    wk  Mo  Tu  We  Th  Fr  Sa  Su   │
+//! │ 42  12  13  14  15  16  17  18    46   9  10  11  12  13 [14  15   │
+//! │ 43  19  20  21  22  23  24  25    47  16  17  18  19 >20<  –   –   │
+//! │                                                                    │
+//! │ or type: 2026-11-01 2026-11-20                                     │
+//! │ Fri 20 Nov 2026, today: Enter sets the first day                   │
 //! ```
 
 use super::calendar_layout::{
@@ -266,8 +266,8 @@ impl Calendar {
         Flow::Close
     }
 
-    /// Compares with an earlier range. If the calendar is open to choose the range to show, the key is not a shortcut:
-    /// its letter is put into the input, which gets the focus.
+    /// Compares the range on screen with an earlier range, and closes the dialog. If the calendar was opened to choose
+    /// the range to show, types the letter of the quick choice into the text input instead, and moves the focus there.
     fn choose_quick_range(&mut self, before: EarlierPeriod, cx: &mut Cx<'_>) -> Flow {
         if self.purpose == CalendarPurpose::Show {
             self.input.paste(before.key().encode_utf8(&mut [0; 4]));

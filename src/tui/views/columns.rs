@@ -8,17 +8,18 @@ use crate::tui::widgets::table::{Column, Table};
 
 /// Width of an AI share.
 const SHARE_WIDTH: usize = 6;
-/// Width of a change, including its arrow and the sign of an outlier: ` ▲ <0.1%!`.
+/// Width of a change: a blank, a text of at most 8 cells such as `▲ <0.1%`, and the sign of an outlier.
 pub const CHANGE_WIDTH: usize = 10;
-/// Maximum width of a change in views, in the column that the table is sorted by.
+/// Maximum width of a change that is shown as a number of views. Only the column that the table is sorted by shows such
+/// changes.
 const MAX_CHANGE_WIDTH: usize = 19;
 /// Minimum width of a path, so that it can still be recognized.
 const MIN_PATH_WIDTH: usize = 16;
 /// Minimum width of the rank or position of a page, so that the paths rarely move when more pages are loaded.
 const MIN_RANK_WIDTH: usize = 4;
 const MIN_BAR_WIDTH: usize = 6;
-/// The maximum percentage of the space for path and bar that the path gets. The first number is for tables narrower
-/// than [`MIN_WIDE_TABLE_WIDTH`], the second for all others.
+/// Path and bar share the space that the other columns leave. The path gets at most this percentage of the shared
+/// space. The first number is for tables narrower than [`MIN_WIDE_TABLE_WIDTH`], the second for all others.
 const MAX_PATH_PERCENT_NARROW_AND_WIDE: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const MIN_WIDE_TABLE_WIDTH: usize = 100;
@@ -86,7 +87,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     let table = &views.table;
     let rows = u64::try_from(table.rows().len()).unwrap_or(0);
     let rank = if width >= 60 {
-        grouped_number(rows_before_listed_page(views).saturating_add(rows)).len().max(MIN_RANK_WIDTH)
+        grouped_number(rows_before_listed_rows(views).saturating_add(rows)).len().max(MIN_RANK_WIDTH)
     } else {
         0
     };
@@ -156,8 +157,8 @@ fn daily_width(views: &ViewsState, width: usize) -> usize {
     if width >= MIN_WIDE_TABLE_WIDTH && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
 }
 
-/// Returns the number of rows that come before the listed page of rows; 0 if a report is listed.
-pub fn rows_before_listed_page(views: &ViewsState) -> u64 {
+/// Returns the number of rows that precede the first listed row in the service's order; 0 if a report is listed.
+pub fn rows_before_listed_rows(views: &ViewsState) -> u64 {
     match views.load().shown() {
         Some(shown) if !views.table.is_report() => shown.value.query.offset(),
         _ => 0,
@@ -217,7 +218,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     cells.into_iter().filter(is_shown).collect()
 }
 
-/// Whether a table of this width has space for the word `new` or `gone` in the column of changes.
+/// Whether a table of this width has space for the word `new` or the words `to 0` in the column of changes.
 pub fn shows_new_and_gone(width: usize) -> bool {
     width >= 60
 }
@@ -235,8 +236,8 @@ fn column_width(
 ) -> usize {
     match column {
         NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == column.sort_column() => {
-            // `words` is the space for a blank and the word `new` or `gone`. The three cells that are added below are
-            // for the signs.
+            // `words` is the space for `to 0` and a blank, which is longer than `new` and a blank. The three cells that
+            // are added below are for the blank before the column, the plus or minus sign, and the sign of an outlier.
             let words = if shows_new_and_gone(table_width) { 5 } else { 0 };
             (words + 3 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }

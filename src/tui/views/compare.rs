@@ -186,8 +186,9 @@ impl App {
         }
     }
 
-    /// Handles a range that was read from the cache. If a comparison waited for this range after a change of range, and
-    /// waits for no other, shows the comparison, or ends it if pages are missing.
+    /// Handles a range that was read from the cache. After a change of range, a comparison may be waiting for ranges
+    /// that are being read. When the last of these ranges has been read, shows the comparison, or ends it if pages are
+    /// missing.
     pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
         let Some(request) = &mut self.views.all_pages.comparison else { return };
         let was_unread = request.unread_ranges.len();

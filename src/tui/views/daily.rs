@@ -8,7 +8,7 @@ use crate::tui::draw::bars::bar_cells;
 use chrono::NaiveDate;
 use std::collections::HashMap;
 
-/// The symbols of a sparkline, the lowest first. A full cell is left out, because it would touch the row above.
+/// The symbols of a sparkline, the lowest first. The full block `█` is left out, because it would touch the row above.
 const LEVELS: [&str; 7] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"];
 /// The symbols of a sparkline in a terminal that can't fill eighths of a cell.
 const ASCII_LEVELS: [&str; 7] = ["_", ".", "-", "=", "+", "*", "#"];
@@ -19,7 +19,7 @@ type DayViews = (ViewCount, ViewCount);
 #[derive(Debug)]
 pub(in crate::tui) struct DailyViews {
     pub(super) range: DateRange,
-    /// The days of the range with cached pages.
+    /// The days of the range for which a report is cached.
     days: Vec<NaiveDate>,
     /// The views of each page on each of `days`; `None` if the views are unknown.
     by_path: HashMap<String, Vec<Option<DayViews>>>,

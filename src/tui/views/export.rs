@@ -71,7 +71,7 @@ pub struct ExportDialog {
     pub rows: ExportRows,
     pub format: ExportFormat,
     pub target: ExportTarget,
-    /// The name of the file. It describes the contents, so the user can't change it.
+    /// The name of the file. It is derived from the contents, and the user can't change it.
     pub file_name: String,
     /// The range of the pages, and the compared ranges if there are any.
     pub ranges: (DateRange, Option<ComparedRanges>),
@@ -180,7 +180,7 @@ impl ExportDialog {
     }
 
     /// Writes the export to a file or copies it to the clipboard, and closes the dialog. The dialog stays open if there
-    /// is nothing to export, or if the text is too long for the clipboard.
+    /// is nothing to export, if creating the text fails, or if the text is too long for the clipboard.
     fn export(&mut self, cx: &mut Cx<'_>) -> Flow {
         // The list may have changed since the dialog was opened: the export uses the current rows.
         let Some(content) = export_content(&cx.app.views, self.rows) else { return Flow::Handled };

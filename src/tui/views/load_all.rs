@@ -29,7 +29,8 @@ impl App {
         self.request_load(vec![(range, RequiredData::More)], now, effects);
     }
 
-    /// Asks whether to load all pages of the current range, and runs the action once they are loaded.
+    /// Runs the action once all pages of the current range are loaded. If they are not cached and one request may not
+    /// be enough, asks before loading them.
     pub(super) fn load_all_then(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         self.request_load_with_next_action(
             vec![(self.views.query().range, RequiredData::Complete)],
@@ -69,7 +70,8 @@ impl App {
     }
 
     /// Reloads the listed rows, unless a dialog is open or rows are being loaded. After midnight, first moves the range
-    /// to today; if all pages were listed, the new range is then read from the cache instead.
+    /// to today. If this changes the range and a report is listed, reads the new range from the cache instead of
+    /// reloading the rows.
     pub(in crate::tui) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if !self.dialogs.is_empty() || self.views.load().is_loading() {
             return;
@@ -86,8 +88,8 @@ impl App {
         }
     }
 
-    /// Asks to confirm the total cost, then loads all pages of these ranges, one range after the other. Ranges that are
-    /// complete and fresh cost nothing.
+    /// Loads all pages of these ranges, one range after the other. Asks to confirm the total cost first, unless one
+    /// request is enough. Ranges that are complete and fresh cost nothing.
     pub(in crate::tui) fn ask_to_load(&mut self, ranges: Vec<DateRange>, now: Time, effects: &mut Vec<Effect>) {
         self.request_load(ranges.into_iter().map(|range| (range, RequiredData::Fresh)).collect(), now, effects);
     }
@@ -210,7 +212,8 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                // Without a next action, a comparison is the only purpose for which complete or final data are enough.
+                // Without a next action, only a comparison needs `Complete` or `Final` data. Any other load needs newer
+                // or more data.
                 let is_for_comparison =
                     request.ranges.iter().all(|(_, need)| matches!(need, RequiredData::Complete | RequiredData::Final));
                 let why = match request.next_action {

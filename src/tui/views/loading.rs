@@ -64,7 +64,8 @@ impl App {
         }
     }
 
-    /// Asks whether to start these loads, or reports that no requests are left.
+    /// If no requests are left, reports that. Otherwise, asks whether to start these loads, unless another dialog takes
+    /// text or asks a question.
     pub(super) fn ask_before_loading(&mut self, text: String, mut plans: Vec<LoadPlan>, now: Time) {
         let left = self.view_requests_left();
         if left == 0 {
@@ -112,8 +113,8 @@ impl App {
         }
     }
 
-    /// Offers to stop once nearly all views are loaded and the rest still needs requests. This is a notice, not a
-    /// question: loading continues unless the user presses the key.
+    /// Offers to stop once nearly all views are loaded and the remaining pages still need requests. The offer is a
+    /// notice, not a question: loading continues unless the user presses the key that the notice names.
     fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
         let on_screen = self.screen == Screen::Analytics && self.dialogs.is_empty();
         let Some(load) = self.views.all_pages.active.as_mut().filter(|load| on_screen && !load.is_stopping) else {
@@ -225,7 +226,8 @@ impl App {
         let text = match self.views.all_pages.rows_of_interrupted_load(range) {
             None => message.to_owned(),
             Some(_) if range != self.views.query().range => format!("{message} Load it again to resume."),
-            // The message ends with `Try again in 10 min.`
+            // The message about a limit ends with `Try again in 10 min.` The key is appended after a colon:
+            // `Try again in 10 min: press L to resume.`
             Some(_) if matches!(failure.kind, FailureKind::Limited(_)) => {
                 format!("{}: press {load_key} to resume.", message.trim_end_matches('.'))
             }

@@ -80,7 +80,7 @@ pub struct ViewsState {
     pub(super) trend_range: Option<DateRange>,
     /// Whether the views of at least one day or week of the trend above the table are known.
     has_trend_bars: bool,
-    /// The views of each page per day; `None` if no page is cached for two days.
+    /// The views of each page per day; `None` if there is no page whose views are known on at least two days.
     pub(in crate::tui) daily: Option<daily::DailyViews>,
 }
 

@@ -59,8 +59,9 @@ impl App {
         }
     }
 
-    /// Asks whether to start a new draft about `pages`, and to keep the draft about other pages as the draft of a job
-    /// without pages. If there already is such a draft, asks whether to open the draft about other pages instead.
+    /// Called when there is a draft about other pages. Asks whether to start a new draft about `pages` and keep the
+    /// existing one as the draft of a job without pages. If there is already a draft of a job without pages, asks
+    /// whether to open the existing draft about other pages instead.
     fn ask_to_start_new_draft(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());

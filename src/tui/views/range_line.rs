@@ -126,8 +126,8 @@ impl App {
         let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
         let today = now.date_naive();
         // The dates are shortened to leave space for the names of the common ranges or, on a narrow screen, for the
-        // name of the current range. If the tabs take half of a narrow screen, no space is reserved: the dates would be
-        // so short that they would not show that the range includes today.
+        // name of the current range. If the tabs take half of a narrow screen, no space is reserved for that name,
+        // because even shorter dates would not show that the range includes today.
         let lists = self.range_name_lists(width, today);
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));

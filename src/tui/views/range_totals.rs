@@ -45,9 +45,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. The sum has to count as final only if
-    /// every day is final. Its load time is therefore the earliest of the days' load times, after each of them is moved
-    /// forward by the number of days between its day and the last day.
+    /// Adds up the totals of all days of a range; `None` if the totals of any day are unknown. The sum may count as
+    /// final only if every day is final. So the load time of each day is moved forward by the number of days until the
+    /// end of the range, and the sum gets the earliest of the resulting times.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {

@@ -24,8 +24,8 @@ struct LoadCost {
 
 impl LoadCost {
     /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. But
-    /// if all known costs are those of previous loads, an unknown cost leaves the sum without an expected cost: the sum
-    /// would be shown as `last time 5`, which is wrong for the load of unknown cost.
+    /// if all known costs are those of previous loads, a sum with an unknown cost has no expected cost: it would be
+    /// shown as `last time 5`, although not all of these loads have been run before.
     fn of_all(costs: &[Self]) -> Self {
         let min_requests = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.min_requests));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();

@@ -39,7 +39,7 @@ impl ViewsState {
         }
     }
 
-    /// Whether the screen has been shown since docdeck started. From then on, page views are listed or being loaded.
+    /// Whether the screen has been shown since docdeck started. Page views are loaded only when the screen is shown.
     pub(in crate::tui) fn has_been_shown(&self) -> bool {
         !matches!(self.load, Load::Idle) || self.table.report().is_some()
     }

@@ -50,7 +50,7 @@ impl Component for ViewsScreen {
             Action::JumpToPage if views.table.report().is_some() => {
                 cx.notify(Severity::Info, "All pages are in one list. Press g for the first, G for the last.");
             }
-            Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
+            Action::JumpToPage => cx.app.open_input(InputField::RowBlock, ""),
             Action::PageSize => cx.app.open_input(InputField::PageSize, ""),
             Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
             Action::LoadAll => match load_all_includes_visitors(cx.app) {
@@ -256,7 +256,8 @@ fn run(action: Action, cx: &mut Cx<'_>) {
     cx.app.run_action(action, cx.now, cx.effects);
 }
 
-/// Handles an action that changes how the pages are listed. Requests nothing from the service.
+/// Handles an action that changes how the pages are listed. If the action needs all pages and no report is listed,
+/// loads all pages first, which may cost requests.
 fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
     if why_all_pages_are_needed(action).is_some() && !cx.app.views.table.is_report() {
         cx.app.load_all_then(action, cx.now, cx.effects);

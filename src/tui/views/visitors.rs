@@ -22,7 +22,7 @@ pub struct Visitors {
     reports: HashMap<DateRange, Load<Arc<RowsReport<PageRow>>>>,
     /// The range that was on screen when the visitors were last read.
     last_read_range: Option<DateRange>,
-    /// The range of a running load of several requests, which the user can stop.
+    /// The range of a running load that needs several requests. The user can stop this load.
     pub(super) stoppable_range: Option<DateRange>,
     /// The days of the trend that are requested, one after the other. The first one is in flight.
     pub(super) queued_days: VecDeque<DateRange>,
@@ -69,7 +69,8 @@ impl Visitors {
         self.reports.get(&range).is_some_and(Load::is_loading)
     }
 
-    /// Whether the visitors of a range were read and are not being loaded, so that newer ones should be shown.
+    /// Whether to read a newer report of the visitors in a range. This is so if the visitors of the range were read
+    /// before and are not being loaded.
     pub(in crate::tui) fn accepts_newer_report(&self, range: DateRange) -> bool {
         self.reports.get(&range).is_some_and(|load| !load.is_loading())
     }

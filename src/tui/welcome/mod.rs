@@ -112,7 +112,7 @@ impl App {
         self.open(Welcome::from_form(form, config, self.setup_attempts));
     }
 
-    /// Saves the profile of the last attempt after the user has confirmed it.
+    /// Saves the profile of the last attempt. Called after the user has agreed to save it.
     pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
         self.find_mut::<Welcome>()?.write_config(allowed)
     }
@@ -238,8 +238,8 @@ impl Welcome {
         self.message = Some(SetupMessage { is_success, text: CleanText::line(text) });
     }
 
-    /// Ends the current attempt and discards its result. Returns false, and does nothing, while the profile is being
-    /// saved; then no field may change.
+    /// Ends the current attempt and discards its result. While the profile is being saved, does nothing and returns
+    /// false, because no field may change then.
     fn try_end_attempt(&mut self) -> bool {
         if self.step == SetupStep::Saving {
             return false;

@@ -33,7 +33,7 @@ enum TextChange {
 }
 
 /// The number of changes that the widget can undo.
-const MAX_UNDO_STEPS: usize = 10_000;
+const MAX_UNDOABLE_CHANGES: usize = 10_000;
 
 impl TextInput {
     /// Creates a multi-line input, wrapped at words.
@@ -62,7 +62,7 @@ impl TextInput {
     fn from_area(mut area: TextArea<'static>, is_single_line: bool) -> Self {
         area.set_cursor_line_style(Style::new());
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
-        area.set_max_histories(MAX_UNDO_STEPS);
+        area.set_max_histories(MAX_UNDOABLE_CHANGES);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         Self { area, is_single_line, undo_counts: Vec::new(), redo_counts: Vec::new(), last_change: None }
@@ -195,8 +195,8 @@ impl TextInput {
         self.area.selection_range().is_some_and(|(from, to)| from != to)
     }
 
-    /// Inserts pasted text. CR and CRLF become LF or, in a single-line input, blanks. Other control characters except
-    /// tabs are removed. Returns whether the text changed.
+    /// Inserts pasted text. Line breaks become LF or, in a single-line input, blanks. Other control characters except
+    /// tabs are removed. A single-line input also trims the pasted text. Returns whether the text changed.
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
         let text = if self.is_single_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };

@@ -9,7 +9,7 @@ use ratatui::style::{Modifier, Style};
 
 /// A change of less than this percentage is muted, because views vary that much from week to week.
 const MIN_UNMUTED_PERCENT: f64 = 5.0;
-/// A change between counts below this number is muted, because a few visitors cause it.
+/// A change between counts below this number is muted, because a few visitors can cause such a change.
 const MIN_UNMUTED_COUNT: u64 = 30;
 /// The minimum change of an outlier, in percent.
 const MIN_OUTLIER_PERCENT: f64 = 25.0;
@@ -28,8 +28,8 @@ pub(in crate::tui) enum ChangeWeight {
 }
 
 impl ChangeWeight {
-    /// Returns how much a change matters. `site` is the number of views of the whole site in one of the two compared
-    /// ranges, the one with more views; 0 if it is unknown.
+    /// Returns how much a change matters. `site` is the number of views of the whole site in the compared range that
+    /// has more views; 0 if it is unknown.
     pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,
@@ -56,8 +56,8 @@ impl ChangeWeight {
         if self == Self::Outlier { OUTLIER_MARK } else { " " }
     }
 
-    /// Returns the style of a change. Small and unknown changes are muted, and outliers have the colour of warnings. Of
-    /// the others, more views are good and fewer are bad.
+    /// Returns the style of a change. Small and unknown changes are muted, and outliers have the colour of warnings.
+    /// All other increases are shown as good, and all other decreases as bad.
     pub(in crate::tui) fn style(self, change: ViewsChange, theme: &Theme) -> Style {
         match (self, change.difference()) {
             (Self::Small, _) | (_, None) => theme.muted,

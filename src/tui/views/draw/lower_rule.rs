@@ -194,7 +194,8 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<LowerRulePart<'a>> {
     let problem = table.filter_problem();
     let space = width.saturating_sub(MAX_POSITION_CELLS);
     let mut parts = Vec::new();
-    // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
+    // If the message about an invalid term of the filter is too long, it is cut rather than left out. Otherwise, the
+    // user would not learn why the term has no effect.
     parts.extend(problem.map(|problem| warning(truncate(problem, space))));
     parts.extend(partial_warning(table).filter(|_| width < MIN_WIDTH_WITH_SHARE).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
@@ -216,8 +217,8 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<LowerRulePart<'a>> {
     parts
 }
 
-/// Returns the number of pages or, if there is a filter, of matching pages, and how many pages are gone. The pages of a
-/// partial report are called rows, because there may be more pages.
+/// Returns the number of pages or, if there is a filter, of matching pages. Adds the number of pages that are gone
+/// since the compared range. The pages of a partial report are called rows, because there may be more pages.
 pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -255,7 +256,7 @@ fn marks_part<'a>(view: View<'_>) -> Option<LowerRulePart<'a>> {
 }
 
 fn sort_label(sorting: PageSorting) -> String {
-    // Names the share as the legend does. `AI %` is short enough for the heading of its column.
+    // Calls the share `AI share`, as the legend does. The name `AI %` is only for the heading of the narrow column.
     let name = sorting.by.name().replace(Metric::Share.name(), "AI share");
     match (sorting.by, sorting.is_descending) {
         (PageColumn::Path, true) => "sorted by path, reversed".to_owned(),

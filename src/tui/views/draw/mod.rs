@@ -79,7 +79,7 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
             (format!("Not loaded. {}{again}{still}", failure.message), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
-        // A failed load gets here if its reason was a rate limit that has ended.
+        // A load that failed because of a rate limit is handled here once the limit has ended.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => (
             format!("Not loaded. Press {} to load it.", view.app.key_label(Context::Views, Action::Refresh)),
             theme.muted,

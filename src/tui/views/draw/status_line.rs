@@ -22,8 +22,9 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum and minimum width of the progress bar, in cells.
 const MAX_AND_MIN_PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
-/// Returns the line: at the left what the rows and the changes are based on, at the right how old the rows are. If
-/// there is a problem, it comes first, at the left. While all pages are being loaded, the line shows only the progress.
+/// Returns the status line of the table of pages. Its left part shows how the rows are ordered and which days the
+/// changes compare; its right part shows how old the rows are. If there is a problem, the problem comes first, at the
+/// left. While all pages are being loaded, the line shows only the progress.
 pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
@@ -56,7 +57,8 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     row.line()
 }
 
-/// Returns the text about what the changes and the order of the rows are based on, in several forms, the longest first.
+/// Returns the text about how the rows are ordered and which days the changes compare, in several forms, the longest
+/// first.
 fn order_and_change_text_forms(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let shown = views.query().range;
@@ -341,8 +343,8 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short_until: until.clone(), until })
 }
 
-/// Returns the reason why there are no newer rows, from the complete sentence to the shortest form. A short form is
-/// enough, because a notice has already shown the sentence.
+/// Returns the reason why there are no newer rows, in several forms, one per line, the longest first. A form may leave
+/// out details, because a notice has already shown the complete reason.
 fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = refresh_key(view);
     if let Some(LimitTexts { until, short_until, .. }) = limit_texts(view, failure) {

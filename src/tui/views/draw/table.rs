@@ -18,7 +18,7 @@ use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::columns::{
-    NumberColumn, PageTableColumn, page_table, rows_before_listed_page, shows_new_and_gone,
+    NumberColumn, PageTableColumn, page_table, rows_before_listed_rows, shows_new_and_gone,
 };
 use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
 use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, RowKind, VisibleRow};
@@ -83,8 +83,8 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
     columns.headings_with(|column, width| match column.key {
         PageTableColumn::Path => {
             let arrow = arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default();
-            // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
-            // In a partial report, the numbers are those of the service's order, because the ranks are unknown.
+            // Ranks are by the metric. If the table is sorted by another column, the heading names the metric. The
+            // ranks in a partial report are unknown, so `#` stands for the position in the service's order.
             let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Value(table.metric()));
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
@@ -164,7 +164,7 @@ fn rank_cell<'a>(view: View<'_>, shown: &VisibleRow<'_>) -> TableCell<'a> {
         RowKind::Page { service_index, .. } => {
             let service_index = service_index.and_then(|service_index| u64::try_from(service_index).ok());
             let place = service_index
-                .map(|service_index| rows_before_listed_page(views).saturating_add(service_index).saturating_add(1));
+                .map(|service_index| rows_before_listed_rows(views).saturating_add(service_index).saturating_add(1));
             TableCell::new(place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
         }
     }
@@ -253,7 +253,8 @@ pub(in crate::tui) fn signed_views(difference: ViewCount) -> String {
     format!("{sign}{}", format_views(difference.abs()))
 }
 
-/// Formats a change of views in percent, in at most 8 cells.
+/// Formats a change of views in percent or, if the percentage would be too long, as a factor such as `▲ ×12`. The text
+/// has at most 8 cells.
 pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     let (current, previous) = match change {
         ViewsChange::Unknown => return "–".to_owned(),
@@ -275,7 +276,8 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     }
 }
 
-/// Formats a change of a number outside the table. A change from 0 is `▲ from 0`: it would be unclear what is “new”.
+/// Formats a change of a number outside the table. A change from 0 is `▲ from 0` rather than `new`, because outside the
+/// table it would be unclear what is new.
 pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     match change {
         ViewsChange::InBoth { current, previous } if previous.is_zero() && current > previous => "▲ from 0".to_owned(),

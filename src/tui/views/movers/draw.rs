@@ -34,7 +34,7 @@ const MAX_DAYS_HEADING_CELLS: usize = 16;
 const MIN_PAGE_CELLS: usize = 26;
 /// The minimum and the maximum width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
-/// The width that the other columns need. Half of what is left is for the bars.
+/// The width that the columns other than the bars need. A bar gets half of the remaining width, within [`BAR_CELLS`].
 const CELLS_BESIDE_BAR: usize = 60;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {

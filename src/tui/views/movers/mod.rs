@@ -48,8 +48,8 @@ impl MoverMetric {
         }
     }
 
-    /// Returns the metric that is closest to the column by which the pages are sorted or, if they are sorted by path,
-    /// to the metric of the bars.
+    /// Returns the metric that corresponds to the column by which the pages are sorted. If they are sorted by path,
+    /// returns the metric that corresponds to the metric of the bars.
     fn of(sorting: PageSorting, bars: Metric) -> Self {
         let sorted_by = match sorting.by {
             PageColumn::Value(metric) | PageColumn::Change(metric) => metric,
@@ -334,7 +334,7 @@ pub(in crate::tui) struct MoversLayout {
 }
 
 impl MoversLayout {
-    /// Places the halves side by side if there is space for the paths, otherwise one above the other.
+    /// Places the two halves of the dialog side by side on a wide screen, otherwise one above the other.
     pub(in crate::tui) fn of(g: Geometry) -> Self {
         let is_wide = g.body.width >= MIN_WIDTH_SIDE_BY_SIDE;
         let inner = g.content;

@@ -278,9 +278,8 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     row.line()
 }
 
-/// Returns which days of the trend are missing, with the key that loads them and the cost, or the legend if all are
-/// loaded. While days are being loaded, returns the progress instead. A day that is not loaded is not a day without
-/// views.
+/// Returns a line about the missing days or weeks of the trend: their number, the key that loads them, and the cost. If
+/// none are missing, returns the legend. While some are being loaded, returns the progress.
 fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart>, width: usize) -> Line<'a> {
     let (app, theme) = (view.app, view.theme);
     let open = TrendDialog::new(detail.numbers.range);
@@ -298,7 +297,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart
     let n = missing.len();
     let key = app.key_label(Context::PageDetail, Action::Trend);
     let left = app.view_requests_left();
-    let few = detail.is_one_request_enough(app, &missing, view.now);
+    let few = detail.is_one_request_per_day_enough(app, &missing, view.now);
     let (what, requests) = match few {
         true if n == 1 => ("it", plural(n, "request")),
         true => ("them", plural(n, "request")),

@@ -195,8 +195,8 @@ impl PageDetail {
         self.history.shown()?.value.jobs.get(self.selected_job_index).map(|(job, ..)| *job)
     }
 
-    /// Scrolls through the lines. While the selected job is visible, steps select the next or previous job instead,
-    /// until there is none. A jump to the first or last line also selects the first or last job.
+    /// Scrolls through the lines. While the selected job is visible, a step selects the next or previous job instead,
+    /// if there is one. A jump to the first or last line also selects the first or last job.
     fn move_by(&mut self, by: Scroll, (columns, rows): (usize, usize)) {
         let lines = self.lines(columns, rows);
         let jobs = self.job_count();
@@ -445,7 +445,8 @@ impl Component for PageDetail {
                 self.selected_job_index = self.selected_job_index.min(self.job_count().saturating_sub(1));
                 Ok(Flow::Handled)
             }
-            // Some messages mean that the page's jobs or views have changed. Other components need all of them, too.
+            // Reads the history again if the message means that the page's jobs or views have changed. Passes every
+            // message on, because other components need it, too.
             msg => {
                 if matches!(
                     msg,

@@ -60,10 +60,10 @@ impl PageDetail {
         !TrendDialog::new(self.numbers.range).missing_ranges(&self.totals, now).is_empty()
     }
 
-    /// Whether one request is enough for each of these days. Such a request returns only the most viewed pages, so the
-    /// page has to be one of them. If the totals of a day are loaded and fresh, the day was already requested in this
-    /// way, and the response did not contain the page.
-    pub(super) fn is_one_request_enough(&self, app: &App, missing: &[DateRange], now: Time) -> bool {
+    /// Whether one request per missing day is enough. The response contains only the most viewed pages, so one request
+    /// is enough only if this page is one of them. It is not enough for a day whose totals are loaded and fresh: that
+    /// day was already requested in this way, and the response did not contain the page.
+    pub(super) fn is_one_request_per_day_enough(&self, app: &App, missing: &[DateRange], now: Time) -> bool {
         let is_top = app.views.rows().iter().take(DEFAULT_PAGE_SIZE as usize).any(|row| row.path == self.path);
         let is_new = |day: &DateRange| {
             day.days() == 1 && app.views.totals.get(*day).is_none_or(|known| !day.is_fresh(known.as_of, now))
@@ -84,7 +84,7 @@ impl PageDetail {
         if cx.app.views.totals.pending_count() > 0 {
             return cx.notify(Severity::Info, "Already loading.");
         }
-        if !self.is_one_request_enough(cx.app, &missing, cx.now) {
+        if !self.is_one_request_per_day_enough(cx.app, &missing, cx.now) {
             return cx.app.ask_to_load(missing, cx.now, cx.effects);
         }
         if left == 0 {

@@ -31,7 +31,7 @@ pub struct PageMetrics<'a> {
     /// The numbers in the compared days. They differ from `counts` if the range on screen includes today.
     pub compared_counts: &'a Counts,
     pub baseline: ComparisonBaseline<'a>,
-    /// The compared ranges, whose lengths determine whether changes are per day. If `None`, changes are in views.
+    /// The compared ranges. If their lengths differ, changes are per day. If `None`, changes are not per day.
     pub ranges: Option<ComparedRanges>,
 }
 

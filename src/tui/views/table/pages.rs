@@ -132,8 +132,8 @@ impl PageData {
         self.source = source;
         let rows = self.rows().len();
         if same {
-            // Only the comparison changes, so the rows of the source stay sorted: sorting paths is expensive. The
-            // entries of the old comparison are removed.
+            // Only the comparison changes. The rows of the source stay in `by_path`, because sorting paths is
+            // expensive. The pages that only the old comparison contained are removed.
             self.by_path.retain(|entry| (*entry as usize) < rows);
         } else {
             let mut by_path: Vec<(&str, u32)> =

@@ -33,7 +33,7 @@ const MIN_LABEL_WIDTH: usize = 4;
 const MIN_LABEL_DISTANCE: usize = 7;
 /// The end of the label of an incomplete bar, if it fits.
 const SO_FAR_SUFFIX: &str = " so far";
-/// What the bars of a long range show.
+/// The note below a chart in which each bar is a week.
 const WEEKLY_NOTE: &str = "views per day, by week";
 /// The number of rows below the chart: the axis and its labels.
 pub(in crate::tui) const AXIS_ROWS: u16 = 2;
@@ -46,7 +46,7 @@ pub(in crate::tui) struct ChartBar {
     human: Option<ViewCount>,
     /// AI views per day; `None` if they are unknown or invalid.
     ai: Option<ViewCount>,
-    /// Human and AI views on the same day of the previous period, if they are known.
+    /// Human plus AI views on the same day of the previous period; `None` if they are unknown.
     pub(in crate::tui) previous: Option<ViewCount>,
     /// Whether the views were counted before the day or week was over.
     pub(in crate::tui) is_incomplete: bool,
@@ -95,7 +95,7 @@ pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -
 struct BarHeights {
     /// The number of parts of a cell. Only whole cells can be hatched, so an incomplete bar has one part per cell.
     parts_per_cell: usize,
-    /// Human and AI views, in parts; 0 if they are unknown.
+    /// Human plus AI views, in parts of a cell; 0 if they are unknown.
     total: usize,
     /// The human views, in parts.
     human: usize,
@@ -190,8 +190,8 @@ impl Chart {
         self
     }
 
-    /// Returns the longest run of bars that are not loaded, if most of the visible bars are not loaded and the note
-    /// fits there. One text is easier to read than many question marks.
+    /// Returns the longest run of bars that are not loaded, if it contains most of the visible bars and has space for a
+    /// note. One note is easier to read than many question marks.
     fn unloaded_bars(&self) -> Option<std::ops::Range<usize>> {
         let visible: Vec<(usize, bool)> =
             self.visible().map(|(place, bar)| (place, bar.bar.totals.is_none())).collect();
@@ -244,7 +244,7 @@ impl Chart {
         }
     }
 
-    /// Returns a row, counted from 1 above the axis. `heights` are the heights of the visible bars.
+    /// Returns the row `level`, where 1 is the row above the axis. `heights` are the heights of the visible bars.
     fn row_line<'a>(&self, level: usize, width: usize, heights: &[BarHeights], theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let grid = self.grid.iter().find(|line| line.level == level);
@@ -350,8 +350,8 @@ impl Chart {
             (all, human) if all == parts_per_cell => {
                 (eighths_at_bottom(human), Style { bg: theme.ai_partial_fill().fg, ..theme.human })
             }
-            // Human views, AI views and the blank end would need three colours, but a cell has two. If it showed human
-            // views, no AI views might be visible.
+            // This cell would need three colours, for human views, AI views and the blank end, but a cell has only two.
+            // It shows AI views, because they might otherwise not be visible at all.
             (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_partial_fill()),
             (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_partial_fill() }),
         })
@@ -550,8 +550,8 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     best.map_or((ViewCount::ONE, Vec::new()), |(_, top, values)| (top, values))
 }
 
-/// Returns the smallest round number of views between two lines of the grid with which `lines` lines reach up to `most`
-/// views.
+/// Returns the distance between two neighbouring lines of the grid, in views: the smallest round number for which
+/// `lines` lines reach `most` views or more.
 fn grid_step(most: ViewCount, lines: usize) -> u64 {
     let lines = u64::try_from(lines).unwrap_or(1);
     let steps = (0..=18_u32).flat_map(|exponent| {

@@ -32,7 +32,7 @@ use unicode_width::UnicodeWidthStr;
 const MIN_ROWS_WITH_LEGEND: usize = 9;
 /// The number of rows below the axis: the selected bar and the cost of the missing bars.
 const FOOT_ROWS: usize = 2;
-/// The number of cells between the legend and the number of bars.
+/// The number of blank cells between the legend and a text such as `all 7 days loaded`.
 const PAGE_LEGEND_GAP: usize = 3;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
@@ -92,7 +92,8 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
     }
 }
 
-/// Returns the line above the table of pages if no bar of the trend is loaded: how to load them, and the cost.
+/// Returns the line that is above the table of pages if no bar of the trend is loaded. The line shows how to load the
+/// bars, and the cost.
 pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now, .. } = view;
     let mut row = TextRow::new(width);
