@@ -20,14 +20,14 @@ use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount, PageRow};
 use serde_json::value::RawValue;
 use std::fmt::Debug;
 
 /// The maximum number of characters of a text of several lines, such as a reader's comment or an answer.
-const MAX_BLOCK_CHARS: usize = 10_000;
+const MAX_MULTILINE_TEXT_CHARS: usize = 10_000;
 /// The maximum number of sources of an answer that are kept.
-const MAX_SOURCES: usize = 50;
+const MAX_ANSWER_SOURCES: usize = 50;
 /// The text that is shown if the words of a search or the text of a question are missing.
 const NO_QUERY: &str = "(no query)";
 
@@ -131,7 +131,7 @@ impl BodyReader<'_> {
         retry_after: Option<&str>,
         body: &[u8],
     ) -> Result<RowsResponse<R>, ApiError> {
-        self.decode_complete(status, retry_after, body, decode_first_rows::<R>)
+        self.decode_complete_response(status, retry_after, body, decode_first_rows::<R>)
     }
 }
 
@@ -174,8 +174,9 @@ fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ConversationMessage>, 
     // A message may be a string, which is then its content.
     let rows = messages.and_then(|raw| parse_rows(raw, &["content", "id", "role", "createdAt"]));
     let messages = rows.ok_or(Unreadable::NoMessages)?.into_iter().map(|[content, id, role, created_at]| {
-        let (id, role) = (texts.read_line(id).unwrap_or_default(), texts.read_line(role).unwrap_or_default());
-        let content = texts.read_block(content).unwrap_or_default();
+        let (id, role) =
+            (texts.single_line_text(id).unwrap_or_default(), texts.single_line_text(role).unwrap_or_default());
+        let content = texts.multiline_text(content).unwrap_or_default();
         ConversationMessage { id, role, content, created_at: created_at.and_then(parse_time) }
     });
     Ok(messages.collect())
@@ -187,7 +188,7 @@ pub struct TextReader(Redactor);
 
 impl TextReader {
     /// Returns text of one line, or `None` if nothing would be visible.
-    fn read_line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+    fn single_line_text(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::line(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
         self.0.redact_line(&mut text);
@@ -216,13 +217,13 @@ impl TextReader {
         self.0.finds_key_in(CleanText::line(&text).as_str())
     }
 
-    /// Returns text of several lines, cut to [`MAX_BLOCK_CHARS`], or `None` if nothing would be visible.
-    fn read_block(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+    /// Returns text of several lines, cut to [`MAX_MULTILINE_TEXT_CHARS`], or `None` if nothing would be visible.
+    fn multiline_text(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::block(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
         self.0.redact_block(&mut text);
         let kept = text.as_str().trim_end().trim_start_matches('\n');
-        let end = kept.char_indices().nth(MAX_BLOCK_CHARS).and_then(|(end, _)| kept.get(..end));
+        let end = kept.char_indices().nth(MAX_MULTILINE_TEXT_CHARS).and_then(|(end, _)| kept.get(..end));
         match end {
             Some(head) => Some(CleanText::block(&format!("{head}…"))),
             None if kept.trim().is_empty() => None,
@@ -233,7 +234,7 @@ impl TextReader {
 }
 
 /// Generates an id for a row without one. The same row always gets the same id.
-fn generate_id(row: &impl Debug) -> CleanText {
+fn derive_row_id(row: &impl Debug) -> CleanText {
     // The hash of the standard library may change with a Rust release, and then each row would get a new id.
     CleanText::line(&format!("{GENERATED_ID_PREFIX} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
@@ -253,7 +254,7 @@ impl row::Decode for PageRow {
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &ROW_FIELDS, |[path, human, ai, total]| Self {
-            path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            path: texts.single_line_text(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
             counts: texts.read_counts(human, ai, total),
         })
     }
@@ -265,13 +266,13 @@ impl row::Decode for Search {
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &["searchQuery", "hits", "ctr", "topClickedPage", "lastSearchedAt"];
         let mut rows = decode_each(raw, names, |[query, hits, click_rate, page, at]| Self {
-            query: texts.read_line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+            query: texts.single_line_text(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
             hits: texts.read_count(hits),
             click_rate: texts.read_count(click_rate),
-            top_page: texts.read_line(page),
+            top_page: texts.single_line_text(page),
             last_searched_at: at.and_then(parse_time),
         })?;
-        convert_percentages(&mut rows);
+        normalize_click_rates(&mut rows);
         Some(rows)
     }
 }
@@ -279,8 +280,8 @@ impl row::Decode for Search {
 /// If any click rate in a response is above 1, treats all rates of the response as percentages, and converts them to
 /// fractions. Otherwise leaves the rates unchanged. The service doesn't document whether it sends percentages or
 /// fractions.
-fn convert_percentages(rows: &mut [Search]) {
-    let number = |rate: &Count| rate.value().map(ViewCount::as_f64);
+fn normalize_click_rates(rows: &mut [Search]) {
+    let number = |rate: &Count| rate.value().map(DecimalCount::as_f64);
     if rows.iter().filter_map(|row| number(&row.click_rate)).any(|rate| rate > 1.0) {
         for row in rows {
             if let Some(rate) = number(&row.click_rate).and_then(|rate| Count::from_f64(rate / 100.0)) {
@@ -297,20 +298,20 @@ impl row::Decode for Feedback {
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &["id", "path", "comment", "createdAt", "source", "status", "helpful", "code", "filename", "lang"];
         decode_each(raw, names, |[id, path, comment, created_at, source, status, helpful, code, filename, lang]| {
-            let status = texts.read_line(status);
+            let status = texts.single_line_text(status);
             let row = Self {
                 id: CleanText::default(),
-                path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
-                comment: texts.read_block(comment),
+                path: texts.single_line_text(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+                comment: texts.multiline_text(comment),
                 created_at: created_at.and_then(parse_time),
-                source: texts.read_line(source),
+                source: texts.single_line_text(source),
                 status: status.map_or_else(FeedbackStatus::default, |status| FeedbackStatus::parse(status.as_str())),
                 helpful: helpful.and_then(parse_flag),
-                code: texts.read_block(code),
-                filename: texts.read_line(filename),
-                lang: texts.read_line(lang),
+                code: texts.multiline_text(code),
+                filename: texts.single_line_text(filename),
+                lang: texts.single_line_text(lang),
             };
-            let id = texts.read_line(id).unwrap_or_else(|| generate_id(&row));
+            let id = texts.single_line_text(id).unwrap_or_else(|| derive_row_id(&row));
             Self { id, ..row }
         })
     }
@@ -321,7 +322,7 @@ impl row::Decode for PageFeedback {
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &["path", "thumbsUp", "thumbsDown", "code", "total"], |[path, up, down, code, total]| Self {
-            path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            path: texts.single_line_text(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
             thumbs_up: texts.read_count(up),
             thumbs_down: texts.read_count(down),
             code: texts.read_count(code),
@@ -349,26 +350,26 @@ impl row::Decode for Question {
             let row = Self {
                 id: CleanText::default(),
                 asked_at: asked_at.and_then(parse_time),
-                query: texts.read_line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
-                response: texts.read_block(response).unwrap_or_default(),
-                is_clarifying: texts.read_line(kind).is_some_and(|kind| kind.as_str() == "clarifying_question"),
+                query: texts.single_line_text(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+                response: texts.multiline_text(response).unwrap_or_default(),
+                is_clarifying: texts.single_line_text(kind).is_some_and(|kind| kind.as_str() == "clarifying_question"),
                 sources: sources.map_or_else(Vec::new, |raw| decode_sources(raw, texts)),
-                is_answered: texts.read_line(resolution).and_then(|status| match status.as_str() {
+                is_answered: texts.single_line_text(resolution).and_then(|status| match status.as_str() {
                     "answered" => Some(true),
                     "unanswered" => Some(false),
                     _ => None,
                 }),
-                category: texts.read_line(category),
-                page: texts.read_line(page).map(without_query),
+                category: texts.single_line_text(category),
+                page: texts.single_line_text(page).map(without_url_query),
             };
-            let id = texts.read_line(id).unwrap_or_else(|| generate_id(&row));
+            let id = texts.single_line_text(id).unwrap_or_else(|| derive_row_id(&row));
             Self { id, ..row }
         })
     }
 }
 
 /// Removes the query and the fragment from the address of a page, because they may contain what a reader typed.
-fn without_query(address: CleanText) -> CleanText {
+fn without_url_query(address: CleanText) -> CleanText {
     match address.as_str().split_once(['?', '#']) {
         Some((page, _)) => CleanText::line(page),
         None => address,
@@ -380,9 +381,12 @@ fn without_query(address: CleanText) -> CleanText {
 fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<AnswerSource> {
     let rows = parse_rows(raw, &["url", "title"]).unwrap_or_default();
     let source = |[url, title]: FieldValues<'_, 2>| {
-        Some(AnswerSource { url: texts.read_line(url)?, title: texts.read_line(title).unwrap_or_default() })
+        Some(AnswerSource {
+            url: texts.single_line_text(url)?,
+            title: texts.single_line_text(title).unwrap_or_default(),
+        })
     };
-    rows.into_iter().filter_map(source).take(MAX_SOURCES).collect()
+    rows.into_iter().filter_map(source).take(MAX_ANSWER_SOURCES).collect()
 }
 
 #[cfg(test)]

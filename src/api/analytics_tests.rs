@@ -239,10 +239,10 @@ fn hostile_text_is_cleaned_and_the_key_is_removed() {
 
 #[test]
 fn long_texts_are_cut_without_leaving_a_part_of_the_key() {
-    let long = format!("{}{KEY}{}", "é".repeat(MAX_BLOCK_CHARS - 6), "x\\n".repeat(50_000));
+    let long = format!("{}{KEY}{}", "é".repeat(MAX_MULTILINE_TEXT_CHARS - 6), "x\\n".repeat(50_000));
     let feedback = single_row::<Feedback>(&format!(r#"{{"feedback":[{{"id":"a","comment":"{long}"}}]}}"#));
     let comment = feedback.comment.expect("a comment");
-    assert_eq!(comment.as_str().chars().count(), MAX_BLOCK_CHARS + 1);
+    assert_eq!(comment.as_str().chars().count(), MAX_MULTILINE_TEXT_CHARS + 1);
     assert!(comment.as_str().ends_with("***x\nx…") && !comment.as_str().contains("mint"), "{comment:.40}");
     let line = format!("{}{KEY} {}", "é".repeat(8_192 - 6), "x".repeat(50_000));
     let query = single_row::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"{line}"}}]}}"#)).query;
@@ -250,7 +250,7 @@ fn long_texts_are_cut_without_leaving_a_part_of_the_key() {
     assert!(query.as_str().ends_with("*** xx") && !query.as_str().contains("mint"), "{query:.40}");
     let sources = vec![r#"{"url":"/a"}"#; 1_000].join(",");
     let question = single_row::<Question>(&format!(r#"{{"conversations":[{{"id":"a","sources":[{sources}]}}]}}"#));
-    assert_eq!(question.sources.len(), MAX_SOURCES);
+    assert_eq!(question.sources.len(), MAX_ANSWER_SOURCES);
     assert_eq!(single_row::<Feedback>(r#"{"feedback":[{"id":"a","comment":" \n\t\u200b "}]}"#).comment, None);
 }
 

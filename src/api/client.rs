@@ -176,7 +176,7 @@ impl Client {
             ConnectionReuse::Keep => &self.0.read_only_client,
             ConnectionReuse::Never => &self.0.prompt_client,
         };
-        transport::build_once(cell, self.0.address.base(), &self.0.options, reuse).await
+        transport::get_or_build_client(cell, self.0.address.base(), &self.0.options, reuse).await
     }
 
     /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.

@@ -4,7 +4,7 @@
 //! `previews` decode the service's other responses in the same way.
 
 use super::error::Unreadable;
-use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
+use super::fields::{FieldValues, body_text, field_values, object_fields, parse_display_text, parse_rows, scalar_text};
 use crate::model::remote_job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
@@ -32,12 +32,12 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let state = RemoteState {
         status: Some(Status::parse(status.and_then(scalar_text).as_deref().unwrap_or_default())),
         source: JobSource {
-            repository: repository.and_then(parse_line).map(Arc::new),
-            git_ref: git_ref.and_then(parse_line),
+            repository: repository.and_then(parse_display_text).map(Arc::new),
+            git_ref: git_ref.and_then(parse_display_text),
         },
-        model: model.and_then(parse_line).map(Arc::new),
+        model: model.and_then(parse_display_text).map(Arc::new),
         // A link must be a string: `false` or `0` means that there is no link.
-        pr_link: pr_link.filter(|raw| raw.get().starts_with('"')).and_then(parse_line),
+        pr_link: pr_link.filter(|raw| raw.get().starts_with('"')).and_then(parse_display_text),
         archived_at: archived_at.and_then(parse_time),
     };
     Ok(RemoteJob { id, created_at: created_at.and_then(parse_time), state })
@@ -100,7 +100,7 @@ fn message_text(raw: &RawValue) -> Option<String> {
 }
 
 fn parse_page_row([path, human, ai, total]: FieldValues<'_, 4>) -> PageRow {
-    let path = path.and_then(parse_line).unwrap_or_else(|| CleanText::line(NO_PATH));
+    let path = path.and_then(parse_display_text).unwrap_or_else(|| CleanText::line(NO_PATH));
     PageRow { path, counts: parse_counts(human, ai, total) }
 }
 

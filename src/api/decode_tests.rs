@@ -176,7 +176,7 @@ fn a_response_with_many_rows_is_read_completely() {
 fn summary(body: &str) -> String {
     let number = |count: &Count| match count {
         Count::Known(number) => number.to_string(),
-        Count::Fraction(number) => number.to_string(),
+        Count::NonInteger(number) => number.to_string(),
         Count::Other(text) => format!("“{text}”"),
         Count::Missing => "?".to_owned(),
     };

@@ -56,10 +56,10 @@ pub enum ApiError {
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
     UnusableId { id: CleanText },
     /// No complete response arrived in time.
-    #[error("The service did not answer within {}; {}.", duration_text(*.after), possible_effect(*.operation))]
+    #[error("The service did not answer within {}; {}.", duration_text(*.after), uncertain_outcome_advice(*.operation))]
     TimedOut { operation: Operation, after: Duration },
     /// The connection was lost after the request was sent; `detail` is the reason.
-    #[error("The connection was lost before the answer arrived ({detail}); {}.", possible_effect(*.operation))]
+    #[error("The connection was lost before the answer arrived ({detail}); {}.", uncertain_outcome_advice(*.operation))]
     Lost { operation: Operation, detail: CleanText },
     /// Status 400.
     #[error("The service refused the request (400{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
@@ -68,7 +68,7 @@ pub enum ApiError {
     #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text))]
     Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key isn't allowed to do this (403{}): {}the key lacks the {} scope, or its allowlist does not include this computer's address; check the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
+    #[error("The key isn't allowed to do this (403{}): {}the key lacks the {} scope, or its allowlist does not include this computer's address; check the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text), subscription_plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the response is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_html_page))]
@@ -77,26 +77,26 @@ pub enum ApiError {
     #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.service_text))]
     Limited { retry: RetryAfterHeader, service_text: CleanText },
     /// Status 408, or 499 as proxies use it: the server gave up while the request was in progress.
-    #[error("The service timed out ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
+    #[error("The service timed out ({status}{}); {}.", quoted_suffix(.service_text), uncertain_outcome_advice(*.operation))]
     ServerTimeout { operation: Operation, status: u16, service_text: CleanText },
     /// A 4xx status without a variant of its own.
     #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
     Rejected { operation: Operation, status: u16, service_text: CleanText },
     /// A 5xx status.
-    #[error("The service failed ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
+    #[error("The service failed ({status}{}); {}.", quoted_suffix(.service_text), uncertain_outcome_advice(*.operation))]
     Failed { operation: Operation, status: u16, service_text: CleanText },
     /// A 3xx status. A redirect is never followed, because the key must not be sent to another host. `host` is the host
     /// that the redirect points to.
     #[error("{}", redirect_text(*.operation, *.status, .host.as_ref()))]
     Redirected { operation: Operation, status: u16, host: Option<CleanText> },
     /// A 2xx status with an unusable response; `excerpt` is its beginning.
-    #[error("The service answered {status} with {}; {}.", unreadable_text(*.why, .excerpt), possible_effect(*.operation))]
+    #[error("The service answered {status} with {}; {}.", unreadable_text(*.why, .excerpt), uncertain_outcome_advice(*.operation))]
     Unreadable { operation: Operation, status: u16, why: Unreadable, excerpt: CleanText },
     /// The response exceeds the size limit.
-    #[error("The answer is larger than {limit_mib} MiB and was not read completely; {}.", possible_effect(*.operation))]
+    #[error("The answer is larger than {limit_mib} MiB and was not read completely; {}.", uncertain_outcome_advice(*.operation))]
     TooLarge { operation: Operation, limit_mib: usize },
     /// The response is a job, but not the requested one.
-    #[error("The service returned a different job ({got}), so the answer was ignored; {}.", possible_effect(*.operation))]
+    #[error("The service returned a different job ({got}), so the answer was ignored; {}.", uncertain_outcome_advice(*.operation))]
     OtherJob { operation: Operation, got: CleanText },
 }
 
@@ -265,7 +265,8 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_html_page: 
 
 fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) -> String {
     let to = host.map_or_else(String::new, |host| format!(" to {host}"));
-    let meaning = if status == 303 { possible_effect(operation) } else { "nothing was done: check the base URL" };
+    let meaning =
+        if status == 303 { uncertain_outcome_advice(operation) } else { "nothing was done: check the base URL" };
     format!(
         "The service redirected the request ({status}{to}). To protect the key, docdeck follows no redirect; {meaning}."
     )
@@ -273,7 +274,7 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
 
 /// Returns a phrase for a request whose response is missing or unusable: what the service may have done nevertheless,
 /// and what to do next.
-fn possible_effect(operation: Operation) -> &'static str {
+fn uncertain_outcome_advice(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
             "the job may have been started anyway, so docdeck does not resend the prompt: look for the job on your Mintlify dashboard"
@@ -312,7 +313,7 @@ fn permission_name(operation: Operation) -> &'static str {
 
 /// Returns another possible reason for a 403, which is that the project's plan doesn't include the operation. Returns
 /// an empty text if all plans include it.
-fn plan_hint(operation: Operation) -> &'static str {
+fn subscription_plan_hint(operation: Operation) -> &'static str {
     if operation == Operation::Preview { "the project's plan may not include previews, " } else { "" }
 }
 

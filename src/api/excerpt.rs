@@ -11,7 +11,7 @@ const MAX_MESSAGE_CHARS: usize = 300;
 /// The maximum number of characters of an excerpt of a body without a message.
 const MAX_EXCERPT_CHARS: usize = 120;
 /// How many bytes at the start of a body are searched for the excerpt; the rest is ignored.
-const MAX_SEARCHED_BYTES: usize = 64 * 1024;
+const MAX_EXCERPT_SOURCE_BYTES: usize = 64 * 1024;
 
 /// The text of an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
 
 /// Returns the first words of a body. For an HTML page, these are the first words of its title or text.
 pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
-    let head = body.get(..MAX_SEARCHED_BYTES).unwrap_or(body);
+    let head = body.get(..MAX_EXCERPT_SOURCE_BYTES).unwrap_or(body);
     let text = String::from_utf8_lossy(head);
     if is_html_page(body) {
         clean_excerpt(&html_page_text(&text), MAX_EXCERPT_CHARS, key)
@@ -78,7 +78,7 @@ fn strip_tags(page: &str) -> String {
     while let Some((before, tag)) = rest.split_once('<') {
         text.push_str(before);
         text.push(' ');
-        rest = after_tag(tag);
+        rest = text_after_tag(tag);
     }
     text.push_str(rest);
     let entities = [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
@@ -87,7 +87,7 @@ fn strip_tags(page: &str) -> String {
 
 /// Returns the text that follows a tag whose `<` has been read. For a comment, a script or a style, this is the text
 /// after its end.
-fn after_tag(tag: &str) -> &str {
+fn text_after_tag(tag: &str) -> &str {
     let head: String = tag.chars().take(6).collect::<String>().to_ascii_lowercase();
     let end = if head.starts_with("!--") {
         "-->"

@@ -83,7 +83,7 @@ fn string_content(literal: &str) -> Cow<'_, str> {
 }
 
 /// Returns the text of a value, cleaned for display, or `None` if nothing would be visible.
-pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
+pub(super) fn parse_display_text(raw: &RawValue) -> Option<CleanText> {
     let text = scalar_text(raw)?;
     let line = CleanText::line(truncated(&text));
     (!line.is_empty()).then_some(line)

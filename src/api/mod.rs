@@ -24,7 +24,7 @@ pub use analytics::DecodableRow;
 pub use client::{Client, ClientOptions};
 pub use connect_error::{ConnectError, tls_reason};
 pub use error::{ApiError, RequestEffect, Unreadable};
-pub use proxy_info::{Proxy, Route, count_system_roots};
+pub use proxy_info::{Proxy, Route, count_system_root_certificates};
 pub use response::BodyReader;
 pub use retry_after::RetryAfterHeader;
 pub use roots::{ExtraRoots, RootsError};

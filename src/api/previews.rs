@@ -3,7 +3,7 @@
 use super::ApiResponse;
 use super::client::{Client, OutgoingRequest};
 use super::error::Unreadable;
-use super::fields::{body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
+use super::fields::{body_text, field_values, object_fields, parse_display_text, parse_rows, scalar_text};
 use crate::model::diff::FileChange;
 use crate::model::endpoint::ApiKey;
 use crate::model::link::WebLink;
@@ -14,7 +14,7 @@ use crate::model::text::CleanText;
 use serde_json::value::RawValue;
 
 /// The maximum number of characters of a text in a build, such as a line of its log.
-const MAX_LINE_CHARS: usize = 500;
+const MAX_BUILD_TEXT_CHARS: usize = 500;
 
 impl Client {
     /// Starts building a preview of a branch. Counts toward the organization's limit per minute.
@@ -40,7 +40,7 @@ impl Client {
 fn decode_started_build(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let [id, url] = object_fields(&body, &["statusId", "previewUrl"])?;
-    let id = id.and_then(parse_line).filter(|id| !id.is_empty() && !redactor.finds_key_in(id.as_str()));
+    let id = id.and_then(parse_display_text).filter(|id| !id.is_empty() && !redactor.finds_key_in(id.as_str()));
     let url = url.and_then(scalar_text).and_then(|url| WebLink::parse(&url));
     let url = url.map(|url| CleanText::line(url.as_str())).filter(|url| !redactor.finds_key_in(url.as_str()));
     Ok(StartedBuild { id: id.ok_or(Unreadable::NoBuild)?, url })
@@ -50,7 +50,7 @@ fn decode_started_build(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unrea
 fn decode_build(body: &[u8], key: &ApiKey) -> Result<Build, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let clean = |raw: &RawValue| {
-        let mut text = CleanText::title(&scalar_text(raw)?, MAX_LINE_CHARS);
+        let mut text = CleanText::title(&scalar_text(raw)?, MAX_BUILD_TEXT_CHARS);
         redactor.redact_line(&mut text);
         Some(text)
     };

@@ -104,7 +104,7 @@ fn find_proxy(base: &str, proxy: &str, no_proxy: &str) -> Option<ParsedProxy> {
 
 /// Returns how many root certificates the client reads from the system, or from `SSL_CERT_FILE` and `SSL_CERT_DIR` if
 /// they are set. Returns `None` on systems that verify certificates themselves and don't give a number.
-pub fn count_system_roots() -> Option<usize> {
+pub fn count_system_root_certificates() -> Option<usize> {
     #[cfg(all(unix, not(target_vendor = "apple"), not(target_os = "android")))]
     {
         let mut store = rustls::RootCertStore::empty();

@@ -71,7 +71,7 @@ impl BodyReader<'_> {
     /// # Errors
     /// Fails if the status is not 2xx, or if the body is not a job.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
-        self.decode_complete(status, retry_after, body, decode_redacted_job)
+        self.decode_complete_response(status, retry_after, body, decode_redacted_job)
     }
 
     /// Decodes the page views in a complete response. `retry_after` is the value of the header `Retry-After`.
@@ -79,10 +79,10 @@ impl BodyReader<'_> {
     /// # Errors
     /// Fails if the status is not 2xx, or if the body has no page views.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsResponse, ApiError> {
-        self.decode_complete(status, retry_after, body, decode_redacted_views)
+        self.decode_complete_response(status, retry_after, body, decode_redacted_views)
     }
 
-    pub(super) fn decode_complete<T>(
+    pub(super) fn decode_complete_response<T>(
         &self,
         status: u16,
         retry_after: Option<&str>,
@@ -116,16 +116,16 @@ impl BodyReader<'_> {
             // The status alone decides the error, even if the body can't be read to its end.
             false => read_body_up_to(&mut response, MAX_ERROR_BODY_BYTES).await.0,
         };
-        self.decode_complete(status.as_u16(), header_text(response.headers(), &RETRY_AFTER), &body, decode)
+        self.decode_complete_response(status.as_u16(), header_text(response.headers(), &RETRY_AFTER), &body, decode)
     }
 
     /// Reads the complete body of a successful response.
     async fn read_body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
         match read_body_up_to(response, self.max_body_mib() * MIB).await {
-            (body, BodyEnd::Complete) => Ok(body),
-            (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.max_body_mib() }),
-            (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
+            (body, BodyReadOutcome::Complete) => Ok(body),
+            (_, BodyReadOutcome::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.max_body_mib() }),
+            (_, BodyReadOutcome::Broken(error)) => Err(self.transfer_error(&error)),
         }
     }
 
@@ -180,24 +180,24 @@ fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
 }
 
 /// Whether a body was read completely, and if not, why.
-pub(super) enum BodyEnd {
+pub(super) enum BodyReadOutcome {
     Complete,
     TooLarge,
     Broken(reqwest::Error),
 }
 
 /// Reads at most `cap` bytes of the decompressed body. At most one more chunk is in memory at the same time.
-pub(super) async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
+pub(super) async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyReadOutcome) {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) if chunk.len() <= cap.saturating_sub(body.len()) => body.extend_from_slice(&chunk),
             Ok(Some(chunk)) => {
                 body.extend(chunk.iter().take(cap.saturating_sub(body.len())));
-                return (body, BodyEnd::TooLarge);
+                return (body, BodyReadOutcome::TooLarge);
             }
-            Ok(None) => return (body, BodyEnd::Complete),
-            Err(error) => return (body, BodyEnd::Broken(error)),
+            Ok(None) => return (body, BodyReadOutcome::Complete),
+            Err(error) => return (body, BodyReadOutcome::Broken(error)),
         }
     }
 }

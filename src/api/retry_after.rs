@@ -1,7 +1,7 @@
 //! The `Retry-After` header of a 429, which states in seconds or as a date how long to wait.
 
 use crate::model::Time;
-use crate::model::ledger::{MAX_WAIT, Wait};
+use crate::model::ledger::{MAX_RATE_LIMIT_WAIT, Wait};
 use chrono::{TimeDelta, Utc};
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl RetryAfterHeader {
             return Self::Missing;
         };
         if value.bytes().all(|b| b.is_ascii_digit()) {
-            let day = u32::try_from(MAX_WAIT.num_seconds()).unwrap_or(u32::MAX);
+            let day = u32::try_from(MAX_RATE_LIMIT_WAIT.num_seconds()).unwrap_or(u32::MAX);
             // A number that doesn't fit in 32 bits is more than a day.
             return Self::Seconds(value.parse().unwrap_or(day).min(day));
         }
@@ -45,7 +45,7 @@ impl RetryAfterHeader {
             Self::At(at) => at - now,
             Self::Missing => DEFAULT_PAUSE,
         };
-        Wait { until: now + pause.clamp(MIN_PAUSE, MAX_WAIT), is_estimate: self == Self::Missing }
+        Wait { until: now + pause.clamp(MIN_PAUSE, MAX_RATE_LIMIT_WAIT), is_estimate: self == Self::Missing }
     }
 }
 

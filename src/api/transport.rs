@@ -28,7 +28,11 @@ pub(super) enum ConnectionReuse {
 
 /// Builds the client. Reads the system's certificates if TLS is used, which may take a while: don't call it on the
 /// event loop.
-fn build(base: &BaseUrl, options: &ClientOptions, reuse: ConnectionReuse) -> reqwest::Result<reqwest::Client> {
+fn build_http_client(
+    base: &BaseUrl,
+    options: &ClientOptions,
+    reuse: ConnectionReuse,
+) -> reqwest::Result<reqwest::Client> {
     // An error means that a crypto provider is installed already, which is just as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
@@ -65,7 +69,7 @@ fn build(base: &BaseUrl, options: &ClientOptions, reuse: ConnectionReuse) -> req
 }
 
 /// Returns the client in `cell`, which is built at its first use.
-pub(super) async fn build_once<'a>(
+pub(super) async fn get_or_build_client<'a>(
     cell: &'a OnceCell<reqwest::Client>,
     base: &BaseUrl,
     options: &ClientOptions,
@@ -74,7 +78,7 @@ pub(super) async fn build_once<'a>(
     let build = || async {
         let (base, options) = (base.clone(), options.clone());
         // Reading the system's certificates takes so long that it would block the event loop.
-        let built = tokio::task::spawn_blocking(move || self::build(&base, &options, reuse)).await;
+        let built = tokio::task::spawn_blocking(move || self::build_http_client(&base, &options, reuse)).await;
         match built {
             Ok(Ok(client)) => Ok(client),
             Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost_cause(&error))),

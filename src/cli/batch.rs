@@ -12,7 +12,7 @@ use super::session::{CommandContext, Session, StoreSession, WaitEnd};
 use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress, wait_command};
 use crate::engine::LeaseRoles;
 use crate::model::change::QueueChange;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::{Job, JobKey};
 use crate::model::ledger::{Quota, Wait};
@@ -244,7 +244,7 @@ impl BatchWait {
                 }
                 self.limit_wait = limit;
             }
-            EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
+            EngineEvent::ConnectionState(connection @ ConnectionState::Offline { .. }) => {
                 connection_problem(&connection).iter().for_each(|words| log_progress(words.as_str(), out));
             }
             EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), out),

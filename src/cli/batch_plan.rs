@@ -15,7 +15,7 @@ use std::path::Path;
 /// The maximum size of a file of prompts, in bytes. The dashboard has the same limit.
 const MAX_BATCH_FILE_BYTES: u64 = 32 << 20;
 /// A prompt that was sent within this time is not sent again without `--again`.
-const RECENT_PERIOD: TimeDelta = TimeDelta::hours(24);
+const DUPLICATE_PROMPT_PERIOD: TimeDelta = TimeDelta::hours(24);
 
 /// The prompts of a file, separated into prompts to queue and prompts that were queued or sent before.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(super) async fn plan_batch(
     prompts: Vec<String>,
     options: &Options,
 ) -> Result<BatchPlan, CliError> {
-    let earlier_prompts = store.recent_prompts(scope, Utc::now() - RECENT_PERIOD).await?;
+    let earlier_prompts = store.recent_prompts(scope, Utc::now() - DUPLICATE_PROMPT_PERIOD).await?;
     let earlier_prompts: Vec<RecentPrompt> =
         earlier_prompts.into_iter().filter(|earlier| prompts.contains(&earlier.text)).collect();
     let is_earlier = |text: &String| earlier_prompts.iter().any(|earlier| earlier.text == *text);

@@ -100,7 +100,7 @@ fn describe_pull_request(state: &PullRequest) -> String {
     if state.state.is_final() {
         return words.concat();
     }
-    let is_ready = state.fact() == PullRequestFact::Ready;
+    let is_ready = state.main_fact() == PullRequestFact::Ready;
     if state.checks.state == ChecksState::Failing && !state.checks.failed.is_empty() {
         let names: Vec<&str> = state.checks.failed.iter().map(|check| check.name.as_str()).collect();
         words.push(format!("failed: {}", names.join(" · ")));

@@ -6,7 +6,7 @@ use crate::config::environment::Environment;
 use crate::config::{self, GlobalOptions, SetupState, data_folder, resolve};
 use crate::model::guide::TOPICS;
 use crate::model::job::Job;
-use crate::model::job_state::filter_words;
+use crate::model::job_state::known_filter_words;
 use crate::model::text::CleanText;
 use crate::store::Store;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -43,7 +43,7 @@ pub(super) fn profiles() -> ArgValueCandidates {
 /// Offers the words that `jobs --status` always accepts. The option also accepts any other status that a tracked job
 /// has.
 pub(super) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
+    ArgValueCandidates::new(|| known_filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
 }
 
 /// Offers the names of the members of the team who started jobs.

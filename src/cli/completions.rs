@@ -11,7 +11,7 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 /// The program's name in PATH.
 const PROGRAM_NAME: &str = "docdeck";
 /// The environment variable that the script sets when it calls docdeck for completions.
-const REQUEST_VARIABLE: &str = "DOCDECK_COMPLETE";
+const COMPLETION_VARIABLE: &str = "DOCDECK_COMPLETE";
 
 /// Help text about loading the script.
 pub(super) const SETUP_HELP: &str = "\
@@ -53,7 +53,8 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
         Shell::Powershell => &Powershell,
     };
     let mut script = Vec::new();
-    let written = completer.write_registration(REQUEST_VARIABLE, PROGRAM_NAME, PROGRAM_NAME, PROGRAM_NAME, &mut script);
+    let written =
+        completer.write_registration(COMPLETION_VARIABLE, PROGRAM_NAME, PROGRAM_NAME, PROGRAM_NAME, &mut script);
     let script = written.ok().and_then(|()| String::from_utf8(script).ok());
     let script = script.ok_or_else(|| CliError::local_error("Can't generate the completion script."))?;
     out.write(script.trim_start_matches('\n'));
@@ -65,8 +66,8 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 
 /// Answers a shell that called docdeck for completions of `program`. Returns false if docdeck was called for anything
 /// else.
-pub(super) fn answer_shell(program: fn() -> Command) -> bool {
-    let asked = CompleteEnv::with_factory(program).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
+pub(super) fn answer_completion_request(program: fn() -> Command) -> bool {
+    let asked = CompleteEnv::with_factory(program).var(COMPLETION_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
     // The paths that the user types are relative to the current folder. After an error, docdeck prints no candidates,
     // and no message, because the shell wouldn't show the message.
     let folder = std::env::current_dir().ok();

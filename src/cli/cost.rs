@@ -45,7 +45,7 @@ impl BatchCost {
 
     /// Returns how many jobs can start now. If some jobs must wait, also returns the earliest start times of the first
     /// and of the last waiting job.
-    fn start_times(&self) -> (usize, Option<(Time, Time)>) {
+    fn startable_count_and_later_starts(&self) -> (usize, Option<(Time, Time)>) {
         let slots = usize::try_from(self.budget.requests_left()).unwrap_or(usize::MAX);
         let now_count = self.jobs.min(slots.saturating_sub(self.jobs_ahead));
         let Some(more) = (self.jobs - now_count).checked_sub(1) else { return (now_count, None) };
@@ -59,7 +59,7 @@ impl BatchCost {
     pub(super) fn sentence(&self) -> String {
         let offset = *Local::now().offset();
         let mut text = schedule_text(self.jobs, self.jobs_ahead, self.budget, self.now, offset);
-        if let (_, Some((first, last))) = self.start_times()
+        if let (_, Some((first, last))) = self.startable_count_and_later_starts()
             && last > first
         {
             text.push_str(&format!("; the last at {} or later", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
@@ -70,7 +70,7 @@ impl BatchCost {
     /// Returns the cost as JSON. `sent_before` is the number of prompts in the file that are not part of the cost,
     /// because they were sent before.
     pub(super) fn as_json(&self, sent_before: usize) -> Value {
-        let (now_count, later) = self.start_times();
+        let (now_count, later) = self.startable_count_and_later_starts();
         json!({
             "prompts": self.jobs,
             "known": sent_before,
@@ -94,7 +94,7 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
         let budget = Budget { used, resets_at, ..Budget::unused(Quota::Create) };
-        let (now_count, later) = BatchCost { jobs, jobs_ahead: ahead, budget, now }.start_times();
+        let (now_count, later) = BatchCost { jobs, jobs_ahead: ahead, budget, now }.startable_count_and_later_starts();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 

@@ -121,7 +121,7 @@ pub(super) async fn open_dashboard(
         profile_effects,
     };
     let ended = runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?;
-    Ok(if ended.has_unrecorded_outcomes { Code::Unconfirmed } else { ended.exit.into() })
+    Ok(if ended.has_unrecorded_outcomes { Code::Unconfirmed } else { ended.exit_reason.into() })
 }
 
 /// Returns the notice that the dashboard shows when it opens, if any. The first of these applies: the store was
@@ -139,7 +139,7 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         current_profile: settings.current_profile,
         default_profile: settings.default_profile,
         reduced_motion: settings.display.has_reduced_motion,
-        mouse_enabled: settings.display.is_mouse_on,
+        mouse_enabled: settings.display.is_mouse_enabled,
         opens_all_jobs: settings.display.shows_all_profiles,
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),

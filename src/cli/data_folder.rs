@@ -144,7 +144,7 @@ pub(super) fn shell_quoted(path: &Path) -> String {
 /// # Errors
 /// Fails if the store can't be used, or `for_writing` is true and the store is read-only.
 pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
-    let (store, opened) = open_with_report(folder, out)?;
+    let (store, opened) = open_and_print_repairs(folder, out)?;
     if for_writing && opened.is_read_only {
         return Err(cli_store_error(folder, &StoreError::ReadOnly));
     }
@@ -157,7 +157,7 @@ pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Res
 /// # Errors
 /// Fails like [`open_store`], and if the store was damaged.
 pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
-    let (store, opened) = open_with_report(folder, out)?;
+    let (store, opened) = open_and_print_repairs(folder, out)?;
     if opened.damaged_file.is_some() {
         store.close().await;
         return Err(CliError::local_error(
@@ -174,7 +174,7 @@ pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut O
 ///
 /// # Errors
 /// Fails if the store can't be used.
-pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, OpenOutcome), CliError> {
+pub(super) fn open_and_print_repairs(folder: &Path, out: &mut Out) -> Result<(Store, OpenOutcome), CliError> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| cli_store_error(folder, &error))?;
     note_repairs(&opened, out);
     if let Some(warning) = permission_warning(folder) {

@@ -107,7 +107,7 @@ fn write_lines(diff: &Diff, out: &mut Out) {
     for file in &diff.files {
         lines.push(out.paint(ColorRole::Title, &file_heading(file)));
         for hunk in &file.hunks {
-            let section = CleanText::line(diff.section(hunk));
+            let section = CleanText::line(diff.heading(hunk));
             lines
                 .push(out.paint(ColorRole::Muted, &format!("@@ -{} +{} @@ {section}", hunk.old_start, hunk.new_start)));
             for line in diff.lines().get(hunk.lines.clone()).unwrap_or_default() {

@@ -74,7 +74,7 @@ async fn send_to_job(
         .filter(|prompt| prompt.is_from_this_computer())
         .map(|prompt| (prompt.id, prompt.delivery.kind()));
     let ahead: Vec<(PromptId, DeliveryKind)> =
-        ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
+        ahead.filter(|(_, kind)| kind.blocks_later_prompts() && !kind.certainly_had_no_effect()).collect();
     for (prompt, kind) in &ahead {
         // A prompt is also `Paused` while another running command has reserved it and will send it. Then `is_paused` is
         // false, and the user has nothing to decide.

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// How often the progress of an import is redrawn.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// The check of a file shows its progress only after this many bytes, because a smaller file is checked quickly.
-const MAX_SILENT_BYTES: u64 = 4 << 20;
+const SHOW_PROGRESS_AFTER_BYTES: u64 = 4 << 20;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -52,7 +52,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let CommandContext { global_options, environment, out, .. } = cx;
     out.configure_live_lines(environment);
     let folder = data_folder(global_options, environment)?;
-    let lines = check_lines(&folder, &options.file, out)?;
+    let lines = open_checked_input(&folder, &options.file, out)?;
     let store = open_import_store(&folder, options.dry_run, out)?;
     let imported = import_with_progress(&store, lines, global_options, options, out).await;
     store.close().await;
@@ -100,7 +100,7 @@ async fn import_with_progress(
 
 /// Checks all lines and returns a file from which they can be read again. Input that is not a regular file is copied to
 /// a temporary file, so that the store is not locked while a slow source is read.
-fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
+fn open_checked_input(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
     let fails = |error: ImportError| import_error(folder, file, &error);
     let source: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
@@ -108,7 +108,7 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
         let mut found = File::open(file).map_err(|error| fails(error.into()))?;
         let about = found.metadata().ok().filter(std::fs::Metadata::is_file);
         if let Some(about) = about {
-            check_source(&mut found, None, about.len(), out).map_err(fails)?;
+            check_and_copy_source(&mut found, None, about.len(), out).map_err(fails)?;
             found.rewind().map_err(|error| fails(error.into()))?;
             return Ok(found);
         }
@@ -116,13 +116,13 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
     };
     let mut spool = create_spool(folder).map_err(|error| fails(error.into()))?;
     let mut lines = spool.try_clone().map_err(|error| fails(error.into()))?;
-    check_source(source, Some(&mut spool), 0, out).map_err(fails)?;
+    check_and_copy_source(source, Some(&mut spool), 0, out).map_err(fails)?;
     lines.rewind().map_err(|error| fails(error.into()))?;
     Ok(lines)
 }
 
 /// Checks all lines of `source` and copies them to `copy` if given. `total_bytes` is 0 if the size is unknown.
-fn check_source(
+fn check_and_copy_source(
     source: impl Read,
     copy: Option<&mut File>,
     total_bytes: u64,
@@ -160,7 +160,7 @@ impl<R: Read> Read for ProgressReader<'_, R> {
             copy.write_all(buffer.get(..read).unwrap_or_default())?;
         }
         self.bytes_read = self.bytes_read.saturating_add(u64::try_from(read).unwrap_or(0));
-        if self.bytes_read > MAX_SILENT_BYTES {
+        if self.bytes_read > SHOW_PROGRESS_AFTER_BYTES {
             self.out
                 .show_live_line(&progress_text("Checking the file", percent_done(self.bytes_read, self.total_bytes)));
         }

@@ -14,8 +14,8 @@ use crate::config::write::{required_permission, write_profile};
 use crate::config::{self, ConfigError, GlobalOptions, display_settings};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::setup::{
-    DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceChoice, KeySourceInput, NewProfile, SetupField, SetupForm,
-    SetupProblem, SetupPurpose, WritePermission, non_blank,
+    ConfigWritePermission, DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceChoice, KeySourceInput, NewProfile,
+    SetupField, SetupForm, SetupProblem, SetupPurpose, non_blank,
 };
 use crate::model::text::CleanText;
 use crate::runtime::profile_effects::ProfileEffectRunner;
@@ -155,7 +155,7 @@ impl InitCommand<'_> {
                 .map_err(|problem| unwritten(&field_problem(field, &profile, &problem)))?;
         }
         let needs = required_permission(self.config_path(), &profile.name)?;
-        if needs == WritePermission::Change && !self.options.overwrite {
+        if needs == ConfigWritePermission::Change && !self.options.overwrite {
             return Err(CliError::local_error(format!(
                 "{} already has a profile {}, so nothing was written. Change it with --overwrite, or choose another \
                  name with --profile.",
@@ -178,7 +178,7 @@ impl InitCommand<'_> {
         }
         let key = self.profile_effects.read_key(&profile.key).await?;
         out.note("Checking the settings with one request…");
-        out.note(self.profile_effects.test(profile, key).await?.as_str());
+        out.note(self.profile_effects.test_profile(profile, key).await?.as_str());
         Ok(())
     }
 

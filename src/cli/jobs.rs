@@ -6,7 +6,7 @@ use super::job_format::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::model::job::{Job, JobGroup};
-use crate::model::job_state::{filter_words, normalize_word, starts_with_normalized, state_words};
+use crate::model::job_state::{known_filter_words, normalize_word, starts_with_normalized, state_words};
 use crate::tui::format::plural;
 use clap::Args;
 use std::cmp::Reverse;
@@ -84,7 +84,7 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
 /// Fails if `wanted` is probably a typing mistake. Without this error, the user would see an empty list and no reason
 /// for it.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
-    let built_in: Vec<String> = filter_words().map(|(word, _)| word).collect();
+    let built_in: Vec<String> = known_filter_words().map(|(word, _)| word).collect();
     if built_in.iter().any(|word| is_same_word(word, wanted)) || jobs.iter().any(|job| has_status_word(job, wanted)) {
         return Ok(());
     }

@@ -48,7 +48,7 @@ impl LineWriterHandle {
     /// Sends a line to the thread, which writes and flushes it.
     pub(super) fn write(&self, line: String, out: &Out) {
         // Sending fails only after the thread has ended, which `wait_for_end` reports.
-        let _ = self.sender.send(out.encoded_line(&line));
+        let _ = self.sender.send(out.sanitized_line(&line));
     }
 
     /// Waits until the thread has ended. After that, no more lines can be written.

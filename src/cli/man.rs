@@ -71,12 +71,12 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let mut root = Arguments::command().version(env!("CARGO_PKG_VERSION"));
     root.build();
     if let Some(folder) = &options.dir {
-        write_pages(&root, folder)?;
+        write_man_pages(&root, folder)?;
         return Ok(Code::Done);
     }
     let wanted = match &options.command {
         None => &root,
-        Some(name) => page_commands(&root).find(|page| page.get_name() == name).ok_or_else(|| {
+        Some(name) => commands_with_man_page(&root).find(|page| page.get_name() == name).ok_or_else(|| {
             CliError::local_error(format!(
                 "Unknown command {}. List the commands with `docdeck --help`.",
                 super::out::clean_line(name)
@@ -89,7 +89,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 }
 
 /// Returns the commands and subcommands that have a manual page.
-fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
+fn commands_with_man_page(root: &Command) -> impl Iterator<Item = &Command> {
     let commands = root.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
     commands.filter(|command| !command.is_hide_set())
 }
@@ -105,10 +105,10 @@ fn command_names() -> ArgValueCandidates {
     })
 }
 
-fn write_pages(root: &Command, folder: &Path) -> Result<(), CliError> {
+fn write_man_pages(root: &Command, folder: &Path) -> Result<(), CliError> {
     let write = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        for command in std::iter::once(root).chain(page_commands(root)) {
+        for command in std::iter::once(root).chain(commands_with_man_page(root)) {
             std::fs::write(folder.join(Man::new(command.clone()).get_filename()), man_page(command)?)?;
         }
         Ok(())

@@ -72,7 +72,7 @@ pub fn main() -> ExitCode {
     // Core dumps are forbidden before the environment is read, because it may contain the API key.
     runtime::core_dump::forbid();
     runtime::crash::install_panic_hook(None);
-    if completions::answer_shell(Arguments::command) {
+    if completions::answer_completion_request(Arguments::command) {
         return ExitCode::SUCCESS;
     }
     let arguments = match Arguments::read(std::env::args_os()) {

@@ -141,8 +141,8 @@ impl Out {
     }
 
     /// Returns a line of the result in the encoding for stdout. The caller writes it on another thread.
-    pub(super) fn encoded_line(&self, line: &str) -> String {
-        self.encoded(line, self.stdout_is_terminal).into_owned()
+    pub(super) fn sanitized_line(&self, line: &str) -> String {
+        self.sanitized(line, self.stdout_is_terminal).into_owned()
     }
 
     /// Writes a line of the result.
@@ -155,7 +155,7 @@ impl Out {
         self.clear_live_line();
         let mut text = String::new();
         for line in lines {
-            text.push_str(&self.encoded(line.as_ref(), self.stdout_is_terminal));
+            text.push_str(&self.sanitized(line.as_ref(), self.stdout_is_terminal));
             text.push('\n');
         }
         self.write(&text);
@@ -188,7 +188,7 @@ impl Out {
     pub(super) fn note(&mut self, text: &str) {
         self.clear_live_line();
         let text = &escape_quoted_arguments(std::env::args_os().filter_map(|typed| typed.into_string().ok()), text);
-        let text = self.encoded(text, self.stderr_is_terminal);
+        let text = self.sanitized(text, self.stderr_is_terminal);
         // The error is ignored: if stderr is closed, it can't be reported anywhere.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
@@ -199,7 +199,7 @@ impl Out {
             return;
         }
         let line = cut_to_width(text, terminal_columns().saturating_sub(1));
-        let line = self.encoded(&line, true).into_owned();
+        let line = self.sanitized(&line, true).into_owned();
         if self.live_line.as_ref() == Some(&line) {
             return;
         }
@@ -249,7 +249,7 @@ impl Out {
     }
 
     /// Returns the text without API keys and control sequences, in ASCII if required.
-    fn encoded<'a>(&self, text: &'a str, on_terminal: bool) -> Cow<'a, str> {
+    fn sanitized<'a>(&self, text: &'a str, on_terminal: bool) -> Cow<'a, str> {
         let to_ascii = if on_terminal { self.ascii } else { self.ascii_when_piped };
         let text = self.without_key(text);
         let text = match filter_output(&text) {

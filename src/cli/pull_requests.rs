@@ -222,7 +222,7 @@ pub(super) fn pull_requests_disabled_error() -> CliError {
 
 /// Writes the state of pull requests, one job per line.
 pub(super) fn write_pull_request_table(rows: &[Job], out: &mut Out) {
-    let state = |row: &Job| row.pull_request.as_deref().map(|state| (state.fact(), state.clone()));
+    let state = |row: &Job| row.pull_request.as_deref().map(|state| (state.main_fact(), state.clone()));
     let columns = [
         TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),
         TextColumn::new("PR", ColumnKind::Left, |row: &&Job, _| {

@@ -9,7 +9,7 @@ use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress, wait_command};
 use crate::engine::LeaseRoles;
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::Job;
@@ -101,7 +101,7 @@ impl SubmittedPrompt {
             if !matches!(self.delivery, Delivery::Queued { .. }) {
                 break self.check_outcome(session, wait_end, options, out);
             }
-            if let Some(error) = self.pause(session, wait_end, options.timer).await {
+            if let Some(error) = self.pause_and_get_error(session, wait_end, options.timer).await {
                 break Err(error);
             }
             // The prompt is no longer queued, so it could not be paused. For example, this or another docdeck has
@@ -227,7 +227,7 @@ impl SubmittedPrompt {
                 self.job.key = into;
                 return None;
             }
-            EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
+            EngineEvent::ConnectionState(connection @ ConnectionState::Offline { .. }) => {
                 if let Some(words) = connection_problem(&connection) {
                     log_progress(words.as_str(), out);
                 }
@@ -334,7 +334,12 @@ impl SubmittedPrompt {
 
     /// Pauses the prompt in the queue. Returns the error with which the command ends, or `None` if the prompt is no
     /// longer queued.
-    async fn pause(&mut self, session: &mut Session, wait_end: SendWaitEnd, timer: Timer) -> Option<CliError> {
+    async fn pause_and_get_error(
+        &mut self,
+        session: &mut Session,
+        wait_end: SendWaitEnd,
+        timer: Timer,
+    ) -> Option<CliError> {
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;
         let (what, limit) = (

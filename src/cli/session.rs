@@ -2,7 +2,7 @@
 //! [`CommandContext`] opens them from the settings. Closing a session waits for prompts that are being sent, then stops
 //! engine, store and log.
 
-use super::data_folder::{check_service_and_folder, open_store, open_with_report, store_exists};
+use super::data_folder::{check_service_and_folder, open_and_print_repairs, open_store, store_exists};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -121,7 +121,7 @@ impl CommandContext<'_> {
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
             .map_err(|failure| CliError::local_error(failure.message))?;
         store_exists(&settings.data_folder)?;
-        let (store, opened) = open_with_report(&settings.data_folder, self.out)?;
+        let (store, opened) = open_and_print_repairs(&settings.data_folder, self.out)?;
         if opened.is_read_only {
             let folder = settings.data_folder.display();
             return Err(CliError::local_error(format!(

@@ -104,10 +104,10 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
 
 /// Describes a pull request in three parts: its most important fact, its checks, and how long ago its state was read.
 fn pull_request_text(state: &PullRequest, out: &Out, now: Time) -> String {
-    let fact = state.fact();
+    let main_fact = state.main_fact();
     let checks = checks_text(state);
     let read = out.time_in_words(state.as_of, now);
-    format!("{}, checks {checks}, read {read}", out.paint(fact.color_role(), fact.word_and_meaning().0))
+    format!("{}, checks {checks}, read {read}", out.paint(main_fact.color_role(), main_fact.word_and_meaning().0))
 }
 
 /// Returns the lines for prompts and events, oldest first.

@@ -13,7 +13,7 @@ const COLUMN_GAP: &str = "  ";
 /// The column of ids is not cut to fewer cells than this.
 const MIN_ID_WIDTH: usize = 9;
 /// The flexible column keeps at least this many cells when bars are added.
-const MIN_WIDTH_BESIDE_BARS: usize = 16;
+const MIN_FLEXIBLE_WIDTH_BESIDE_BARS: usize = 16;
 /// The minimum and maximum width of a bar, in cells. Bars that would be narrower are left out.
 const MIN_BAR_WIDTH: usize = 12;
 const MAX_BAR_WIDTH: usize = 48;
@@ -158,7 +158,7 @@ fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
     let bar = place(ColumnKind::Bar);
     let bar_space = if bar.is_some() { COLUMN_GAP.len() + MIN_BAR_WIDTH } else { 0 };
     let cuts = [
-        (flexible, bar_space, MIN_WIDTH_BESIDE_BARS),
+        (flexible, bar_space, MIN_FLEXIBLE_WIDTH_BESIDE_BARS),
         (flexible, 0, min.unwrap_or_default()),
         (place(ColumnKind::Id), 0, MIN_ID_WIDTH),
     ];

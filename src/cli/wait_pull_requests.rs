@@ -86,7 +86,7 @@ fn wait_progress(job: &Job, wanted: WantedState) -> WaitProgress {
         return WaitProgress::Never(Obstacle::NoPullRequest);
     }
     let Some(state) = job.pull_request.as_deref() else { return WaitProgress::Waiting(None) };
-    match (state.fact(), wanted) {
+    match (state.main_fact(), wanted) {
         (Fact::Merged, _) => WaitProgress::Reached,
         (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
             _ if !state.has_current_checks() => WaitProgress::Waiting(next_refresh(state)),

@@ -7,7 +7,7 @@ use super::exit_code::Code;
 use super::number_parser::number_parser;
 use super::out::{Out, rfc3339_seconds};
 use super::session::{Session, WaitEnd};
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::{Job, JobKey};
@@ -185,10 +185,10 @@ impl JobWait {
             // A job is removed from the store only if it has finished, so the command need not wait for it.
             EngineEvent::JobsRemoved(left) => self.jobs.retain(|row| left.contains(row.key)),
             EngineEvent::Merged { gone, into } => self.replace_merged_job(gone, session.store.job(into).await?),
-            EngineEvent::Connection(Connection::KeyRefused { reason }) => {
+            EngineEvent::ConnectionState(ConnectionState::KeyRefused { reason }) => {
                 return Ok(Some(WaitOutcome::KeyRefused(reason)));
             }
-            EngineEvent::Connection(connection) => self.connection.update(&connection, out),
+            EngineEvent::ConnectionState(connection) => self.connection.update(&connection, out),
             EngineEvent::InternalFailure(failure) if failure.kind == FailureKind::Store => {
                 out.note(failure.message.as_str())
             }
@@ -251,7 +251,7 @@ pub(super) struct ConnectionLog {
 }
 
 impl ConnectionLog {
-    pub(super) fn update(&mut self, connection: &Connection, out: &mut Out) {
+    pub(super) fn update(&mut self, connection: &ConnectionState, out: &mut Out) {
         let problem = connection_problem(connection);
         if self.logged_problem != problem {
             log_progress(problem.as_ref().map_or("connected again", CleanText::as_str), out);
@@ -261,18 +261,22 @@ impl ConnectionLog {
 }
 
 /// Describes a problem with the connection. Returns `None` if the connection has no problem.
-pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
+pub(super) fn connection_problem(connection: &ConnectionState) -> Option<CleanText> {
     let moment = |at: &crate::model::Time| at.with_timezone(&Local).format("%H:%M:%S").to_string();
     let words = match connection {
-        Connection::Unknown | Connection::Connecting | Connection::Ready => return None,
-        Connection::Unusable { reason } => format!("unusable answer: {reason}"),
-        Connection::Offline { reason, next_try: Some(at) } => format!("offline, next try at {}: {reason}", moment(at)),
-        Connection::Offline { reason, next_try: None } => format!("offline: {reason}"),
-        Connection::Limited(wait) if wait.is_estimate => {
+        ConnectionState::Unknown | ConnectionState::Connecting | ConnectionState::Ready => return None,
+        ConnectionState::Unusable { reason } => format!("unusable answer: {reason}"),
+        ConnectionState::Offline { reason, next_try: Some(at) } => {
+            format!("offline, next try at {}: {reason}", moment(at))
+        }
+        ConnectionState::Offline { reason, next_try: None } => format!("offline: {reason}"),
+        ConnectionState::Limited(wait) if wait.is_estimate => {
             "rate limited by the service, checking again in about a minute (estimated)".to_owned()
         }
-        Connection::Limited(wait) => format!("rate limited by the service, checking again at {}", moment(&wait.until)),
-        Connection::KeyRefused { reason } => reason.to_string(),
+        ConnectionState::Limited(wait) => {
+            format!("rate limited by the service, checking again at {}", moment(&wait.until))
+        }
+        ConnectionState::KeyRefused { reason } => reason.to_string(),
     };
     Some(CleanText::line(&words))
 }

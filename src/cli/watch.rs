@@ -8,7 +8,7 @@ use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
 use super::waiting::{ConnectionLog, log_progress, log_time};
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::{Job, JobGroup, JobKey};
 use crate::model::json;
@@ -109,8 +109,8 @@ impl JobWatch<'_> {
                 self.jobs.remove(&gone);
             }
             EngineEvent::JobsRemoved(left) => self.jobs.retain(|key, _| left.contains(*key)),
-            EngineEvent::Connection(Connection::KeyRefused { reason }) => return Ok(Some(reason)),
-            EngineEvent::Connection(connection) => self.connection.update(&connection, self.out),
+            EngineEvent::ConnectionState(ConnectionState::KeyRefused { reason }) => return Ok(Some(reason)),
+            EngineEvent::ConnectionState(connection) => self.connection.update(&connection, self.out),
             EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), self.out),
             EngineEvent::Notice(text) => log_progress(text.as_str(), self.out),
             _ => {}

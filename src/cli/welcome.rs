@@ -66,7 +66,7 @@ impl SetupPage {
         loop {
             let ended =
                 runtime::run_dashboard(self.dashboard_config(form, environment)?).await.map_err(terminal_error)?;
-            form = match (ended.exit, ended.welcome) {
+            form = match (ended.exit_reason, ended.welcome) {
                 (ExitReason::Relaunch(RelaunchTarget::Demo), Some(form)) => {
                     match demo::run(global_options, environment.clone(), SimOptions::default(), true, false).await? {
                         ExitReason::Quit => form,
@@ -87,7 +87,7 @@ impl SetupPage {
         let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
         let app_config = AppConfig {
             reduced_motion: self.display.has_reduced_motion,
-            mouse_enabled: self.display.is_mouse_on,
+            mouse_enabled: self.display.is_mouse_enabled,
             themes: themes::theme_names(Some(&folder)),
             keymap,
             needs_setup: true,

@@ -26,7 +26,7 @@ pub struct DisplaySettings {
     /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
     pub has_reduced_motion: bool,
     /// Whether mouse support is on when the dashboard starts.
-    pub is_mouse_on: bool,
+    pub is_mouse_enabled: bool,
     /// Whether the dashboard lists the jobs of all profiles when it starts.
     pub shows_all_profiles: bool,
 }
@@ -74,7 +74,7 @@ pub fn display_settings(
         shows_unicode_text: !environment.is_ascii_locale,
         shows_links: ui.links.unwrap_or(true),
         has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
-        is_mouse_on: ui.mouse.unwrap_or(true),
+        is_mouse_enabled: ui.mouse.unwrap_or(true),
         shows_all_profiles: ui.all_profiles.unwrap_or(false),
     }
 }

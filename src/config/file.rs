@@ -6,7 +6,7 @@ use super::customization::{self, CommandConfig, Customization, FilterConfig, Not
 use super::error::ConfigError;
 use super::global_options::ColorChoice;
 use super::host_config::{self, HostConfig, PullRequestConfig};
-use super::keys::{self, KeyOverride, KeyTables};
+use super::keys::{self, KeyOverride, ShortcutTables};
 use super::positions::{LineColumn, Mistake, ValuePositions, line_and_column};
 use super::privacy::PrivacyConfig;
 use super::team_config::TeamConfig;
@@ -37,7 +37,7 @@ pub struct ConfigFile {
     #[serde(default)]
     pub ui: UiConfig,
     #[serde(default)]
-    keys: KeyTables,
+    keys: ShortcutTables,
     #[serde(default)]
     notify: NotifyConfig,
     #[serde(default)]
@@ -57,7 +57,7 @@ pub struct ConfigFile {
     pub(super) team: TeamConfig,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
-    command_key_positions: Vec<LineColumn>,
+    command_shortcut_positions: Vec<LineColumn>,
     #[serde(skip)]
     key_overrides: Vec<KeyOverride>,
     #[serde(skip)]
@@ -83,7 +83,7 @@ impl ConfigFile {
     pub fn customization(&self) -> Customization {
         Customization {
             filters: self.filters.clone(),
-            commands: self.commands.iter().cloned().zip(self.command_key_positions.iter().copied()).collect(),
+            commands: self.commands.iter().cloned().zip(self.command_shortcut_positions.iter().copied()).collect(),
             keys: self.key_overrides.clone(),
             notify: self.notify,
             on_change: program_words(self.on_change.as_ref()),
@@ -248,7 +248,7 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
     customization::check_customization(&file.filters, &file.commands, programs)
         .map_err(|mistake| customization::locate_mistake(text, mistake))?;
-    file.command_key_positions =
+    file.command_shortcut_positions =
         file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
     let positions = ValuePositions::parse(text);

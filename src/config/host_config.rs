@@ -1,7 +1,7 @@
 //! The sections `[hosts."HOST"]` and `[pull_requests]` of the configuration file.
 
 use super::positions::{LineColumn, ValuePositions};
-use crate::api::hosts::check_url;
+use crate::api::hosts::api_url_problem;
 use crate::model::pull_request::HostKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub(super) fn find_mistake(
             ));
         }
         for (name, url) in [("rest_url", &config.rest_url), ("graphql_url", &config.graphql_url)] {
-            if let Some(why) = url.as_ref().and_then(|url| check_url(url)) {
+            if let Some(why) = url.as_ref().and_then(|url| api_url_problem(url)) {
                 return Some((at(name), format!("{name} {why}")));
             }
         }

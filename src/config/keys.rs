@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The tables `[keys.CONTEXT]`. Each maps an action to one keyboard key or an array of them, which may be empty.
-pub(super) type KeyTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
+pub(super) type ShortcutTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
 /// One keyboard key, or an array of them.
 #[derive(Debug, Deserialize)]
@@ -29,7 +29,7 @@ pub struct KeyOverride {
 
 /// Converts the tables to one override per action, in the order of the file. `position` converts a byte offset to a
 /// line and column.
-pub(super) fn key_overrides(keys: &KeyTables, position: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
+pub(super) fn key_overrides(keys: &ShortcutTables, position: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
     let entries =
         keys.iter().flat_map(|(context, actions)| actions.iter().map(move |(action, keys)| (context, action, keys)));
     let mut overrides: Vec<KeyOverride> = entries

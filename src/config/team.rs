@@ -54,7 +54,7 @@ impl TeamSettings {
     }
 
     /// Whether reading the URL runs a command, which may ask for a password.
-    pub fn runs_command(&self) -> bool {
+    pub fn url_comes_from_command(&self) -> bool {
         matches!(self.url, KeySource::Command(_))
     }
 

@@ -7,7 +7,7 @@ use super::file::{self, system_message};
 use super::positions::Mistake;
 use crate::model::failure::Failure;
 use crate::model::redaction::redacted_setting;
-use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
+use crate::model::setup::{ConfigWritePermission, DEFAULT_BASE_URL, KeySourceInput, NewProfile};
 use crate::model::text::CleanText;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -37,7 +37,7 @@ const KEY_SOURCE_EXAMPLES: &str = "# This profile uses DOCDECK_API_KEY from the 
 pub enum WriteError {
     /// The file or profile already exists. `needs` is the permission that is required to change it.
     #[error("{}", already_exists_message(path, *.needs))]
-    AlreadyExists { path: PathBuf, needs: WritePermission },
+    AlreadyExists { path: PathBuf, needs: ConfigWritePermission },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
@@ -61,17 +61,17 @@ impl From<WriteError> for Failure {
 impl WriteError {
     fn new(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
-            ErrorKind::AlreadyExists => Self::AlreadyExists { path: path.into(), needs: WritePermission::Add },
+            ErrorKind::AlreadyExists => Self::AlreadyExists { path: path.into(), needs: ConfigWritePermission::Add },
             ErrorKind::InvalidData => Self::ReadableByOthers { path: path.into() },
             _ => Self::Unwritable { path: path.into(), why: system_message(error) },
         }
     }
 }
 
-fn already_exists_message(path: &Path, needs: WritePermission) -> String {
+fn already_exists_message(path: &Path, needs: ConfigWritePermission) -> String {
     let path = path.display();
     match needs {
-        WritePermission::Change => format!("{path} already has this profile. It was not changed."),
+        ConfigWritePermission::Change => format!("{path} already has this profile. It was not changed."),
         _ => format!("{path} already exists. It was not changed."),
     }
 }
@@ -80,11 +80,11 @@ fn already_exists_message(path: &Path, needs: WritePermission) -> String {
 ///
 /// # Errors
 /// Fails if the file exists but can't be read or is invalid.
-pub fn required_permission(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
+pub fn required_permission(path: &Path, profile: &str) -> Result<ConfigWritePermission, ConfigError> {
     Ok(match file::read_config_file(path)? {
-        None => WritePermission::Nothing,
-        Some(found) if found.file.profiles.contains_key(profile) => WritePermission::Change,
-        Some(_) => WritePermission::Add,
+        None => ConfigWritePermission::Nothing,
+        Some(found) if found.file.profiles.contains_key(profile) => ConfigWritePermission::Change,
+        Some(_) => ConfigWritePermission::Add,
     })
 }
 
@@ -92,7 +92,7 @@ pub fn required_permission(path: &Path, profile: &str) -> Result<WritePermission
 ///
 /// # Errors
 /// Fails without changing the file if `allowed` doesn't permit the change, or if the file can't be read or written.
-pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
+pub fn write_profile(path: &Path, profile: &NewProfile, allowed: ConfigWritePermission) -> Result<(), WriteError> {
     let needs = required_permission(path, &profile.name)?;
     if needs > allowed {
         return Err(WriteError::AlreadyExists { path: path.into(), needs });
@@ -101,7 +101,7 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission
         KeySourceInput::Typed(_) => FileAccess::OwnerOnlyOrFail,
         _ => FileAccess::OwnerIfSupported,
     };
-    if needs == WritePermission::Nothing {
+    if needs == ConfigWritePermission::Nothing {
         return create_file(path, &new_file_text(path, profile)?, access);
     }
     replace_text(path, Some(access), |old| text_with_profile(path, old, profile))
@@ -153,7 +153,7 @@ fn filter_definitions(filters: &mut Item) -> Vec<&mut dyn TableLike> {
 ///
 /// # Errors
 /// Fails without changing the file if the file is invalid or can't be written.
-pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
+pub fn save_theme_setting(path: &Path, theme: &str) -> Result<(), WriteError> {
     edit_file(path, |document| {
         if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
             set_field(ui, "theme", Some(theme.into()));

@@ -63,7 +63,7 @@ fn reading_a_new_file_returns_the_settings_that_were_written() {
         ca_file: Some("/etc/corp \"ca\".pem".into()),
         ..profile("my docs", KeySourceInput::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
     };
-    write_profile(&path, &new, WritePermission::Nothing).expect("written");
+    write_profile(&path, &new, ConfigWritePermission::Nothing).expect("written");
     let read = settings(&path, None);
     assert_eq!(read.scope, new.scope());
     assert_eq!(read.profile.as_str(), "my docs");
@@ -75,12 +75,14 @@ fn reading_a_new_file_returns_the_settings_that_were_written() {
 fn every_source_of_the_api_key_is_read_back() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    write_profile(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
+    write_profile(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), ConfigWritePermission::Nothing)
         .expect("written");
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
-    write_profile(&at("typed"), &profile("a", typed_key(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
+    write_profile(&at("typed"), &profile("a", typed_key(r#"mint_"a\b"#)), ConfigWritePermission::Nothing)
+        .expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Literal(key) if key.expose() == r#"mint_"a\b"#));
-    write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
+    write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), ConfigWritePermission::Nothing)
+        .expect("written");
     let global_options = GlobalOptions { config: Some(at("none")), ..GlobalOptions::default() };
     assert!(
         matches!(resolve(&global_options, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.needs_key)
@@ -131,10 +133,10 @@ fn only_the_owner_can_read_a_written_file() {
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let folder = folder();
     let path = folder.path().join("new/deep/config.toml");
-    write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Nothing).expect("written");
+    write_profile(&path, &profile("a", typed_key("mint_k")), ConfigWritePermission::Nothing).expect("written");
     assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
-    write_profile(&path, &profile("b", typed_key("mint_l")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed_key("mint_l")), ConfigWritePermission::Add).expect("written");
     assert_eq!(mode(&path), 0o600, "the file now contains an API key");
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
@@ -152,10 +154,10 @@ fn adding_a_profile_preserves_all_other_text() {
     let path = folder.path().join("config.toml");
     fs::write(&path, EXISTING_FILE).expect("written");
     let new = profile("b", typed_key("mint_k"));
-    let refused = write_profile(&path, &new, WritePermission::Nothing).expect_err("not asked");
-    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Add });
+    let refused = write_profile(&path, &new, ConfigWritePermission::Nothing).expect_err("not asked");
+    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: ConfigWritePermission::Add });
     assert_eq!(read(&path), EXISTING_FILE);
-    write_profile(&path, &new, WritePermission::Add).expect("written");
+    write_profile(&path, &new, ConfigWritePermission::Add).expect("written");
     let text = read(&path);
     for line in EXISTING_FILE.lines().filter(|line| !line.is_empty()) {
         assert!(text.lines().any(|other| other == line), "{line} in {text}");
@@ -170,10 +172,10 @@ fn an_existing_profile_is_changed_only_with_permission() {
     let path = folder.path().join("config.toml");
     fs::write(&path, EXISTING_FILE).expect("written");
     let refused =
-        write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Add).expect_err("not asked");
-    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Change });
+        write_profile(&path, &profile("a", typed_key("mint_k")), ConfigWritePermission::Add).expect_err("not asked");
+    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: ConfigWritePermission::Change });
     assert_eq!(read(&path), EXISTING_FILE);
-    write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Change).expect("written");
+    write_profile(&path, &profile("a", typed_key("mint_k")), ConfigWritePermission::Change).expect("written");
     let text = read(&path);
     assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
     assert!(!text.contains("api_key_file"), "one source at a time: {text}");
@@ -185,7 +187,7 @@ fn the_api_key_source_in_the_file_is_preserved_if_the_user_enters_none() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, EXISTING_FILE).expect("written");
-    write_profile(&path, &profile("a", KeySourceInput::SetElsewhere), WritePermission::Change).expect("written");
+    write_profile(&path, &profile("a", KeySourceInput::SetElsewhere), ConfigWritePermission::Change).expect("written");
     assert!(read(&path).contains("api_key_file = \"k\""));
 }
 
@@ -198,7 +200,7 @@ fn a_profile_can_be_added_to_an_inline_dotted_or_missing_table() {
     {
         let path = folder.path().join(format!("{n}.toml"));
         fs::write(&path, mine).expect("written");
-        write_profile(&path, &profile("b", typed_key("mint_k")), WritePermission::Add).expect(mine);
+        write_profile(&path, &profile("b", typed_key("mint_k")), ConfigWritePermission::Add).expect(mine);
         assert_eq!(settings(&path, Some("b")).scope.project, "my-docs", "{}", read(&path));
     }
 }
@@ -208,7 +210,8 @@ fn writing_a_profile_does_not_change_an_invalid_file() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
-    let refused = write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Change).expect_err("wrong");
+    let refused =
+        write_profile(&path, &profile("a", typed_key("mint_k")), ConfigWritePermission::Change).expect_err("wrong");
     assert!(matches!(refused, WriteError::Config(ConfigError::Invalid { line: 1, .. })), "{refused}");
     assert_eq!(read(&path), "nonsense\n");
 }
@@ -220,7 +223,7 @@ fn a_symbolic_link_to_the_file_is_preserved() {
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
     fs::write(&real, EXISTING_FILE).expect("written");
     std::os::unix::fs::symlink(&real, &path).expect("a link");
-    write_profile(&path, &profile("b", typed_key("mint_k")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed_key("mint_k")), ConfigWritePermission::Add).expect("written");
     assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
     assert!(read(&real).contains("[profiles.b]"));
 }
@@ -231,8 +234,8 @@ fn the_error_of_a_failed_write_does_not_contain_the_api_key() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
-    let refused =
-        write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Nothing).expect_err("no folder");
+    let refused = write_profile(&path, &profile("a", typed_key("mint_k")), ConfigWritePermission::Nothing)
+        .expect_err("no folder");
     assert!(!refused.to_string().contains("mint_k"), "{refused}");
 }
 
@@ -244,7 +247,7 @@ fn saving_a_filter_or_a_theme_preserves_all_other_text() {
                 filter = \"s:failed\" # red\n\n[ui]\nascii = true # really\n# the end\n";
     fs::write(&path, mine).expect("written");
     save_filter(&path, "mine", "s:active \"x\"", false).expect("saved");
-    save_theme(&path, "dark").expect("saved");
+    save_theme_setting(&path, "dark").expect("saved");
     let text = read(&path);
     for line in mine.lines() {
         assert!(text.lines().any(|other| other == line), "{line} is gone from {text}");
@@ -255,7 +258,7 @@ fn saving_a_filter_or_a_theme_preserves_all_other_text() {
     let pair = |name: &str, filter: &str| (name.to_owned(), filter.to_owned());
     assert_eq!(filters, [pair("old", "s:failed"), pair("mine", "s:active \"x\"")]);
     assert_eq!(file.ui.theme.as_deref(), Some("dark"));
-    save_theme(&path, "light").expect("saved");
+    save_theme_setting(&path, "light").expect("saved");
     let before = read(&path);
     assert!(matches!(save_filter(&path, "old", "x", false), Err(WriteError::FilterExists { .. })));
     assert_eq!(read(&path), before);
@@ -270,7 +273,7 @@ fn filters_can_be_added_and_replaced_in_an_inline_array() {
     fs::write(&path, "filters = [{ name = \"a\", filter = \"x\" }] # few\nui = { ascii = true }\n").expect("written");
     save_filter(&path, "b", "y", false).expect("saved");
     save_filter(&path, "a", "z", true).expect("replaced");
-    save_theme(&path, "dark").expect("saved");
+    save_theme_setting(&path, "dark").expect("saved");
     let file = file::parse(&read(&path)).expect("a good file");
     assert_eq!((file.customization().filters.len(), file.ui.theme.as_deref()), (2, Some("dark")));
     assert_eq!(file.customization().filters[0].filter.get_ref(), "z");
@@ -284,7 +287,7 @@ fn saving_a_filter_or_a_theme_creates_a_missing_file() {
         let path = folder.path().join(name).join("config.toml");
         match name {
             "filter" => save_filter(&path, "a", "x", false),
-            _ => save_theme(&path, "dark"),
+            _ => save_theme_setting(&path, "dark"),
         }
         .expect("saved");
         let text = read(&path);
@@ -298,7 +301,7 @@ fn saving_a_filter_or_a_theme_does_not_change_an_invalid_file() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
-    for result in [save_theme(&path, "dark"), save_filter(&path, "a", "x", false)] {
+    for result in [save_theme_setting(&path, "dark"), save_filter(&path, "a", "x", false)] {
         let error = result.expect_err("the file is invalid").to_string();
         assert!(error.contains("config.toml:1"), "{error}");
     }
@@ -314,7 +317,7 @@ fn saving_a_theme_preserves_the_permissions_of_the_file() {
     fs::write(&path, "").expect("written");
     for mode in [0o644, 0o600] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("mode");
-        save_theme(&path, "dark").expect("saved");
+        save_theme_setting(&path, "dark").expect("saved");
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, mode);
     }
 }

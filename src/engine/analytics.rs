@@ -95,12 +95,12 @@ impl Engine {
 impl EngineState {
     async fn stored_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<StoredRows<R>, StoreError> {
         let mut stored = self.store.rows_report::<R>(&self.scope, range).await?;
-        stored.report = stored.report.map(|report| self.rows_in_local_time(report));
+        stored.report = stored.report.map(|report| self.report_in_local_time(report));
         Ok(stored)
     }
 
     /// Converts the report's time from service time, as it is stored, to local wall time.
-    fn rows_in_local_time<R: Clone>(&self, mut report: Arc<RowsReport<R>>) -> Arc<RowsReport<R>> {
+    fn report_in_local_time<R: Clone>(&self, mut report: Arc<RowsReport<R>>) -> Arc<RowsReport<R>> {
         let local = Arc::make_mut(&mut report);
         local.as_of = self.clock.service_to_local(local.as_of);
         report
@@ -117,7 +117,7 @@ impl EngineState {
             LoadEndReason::Complete => None,
             _ => self.stored_rows(plan.range).await.ok().and_then(|stored| stored.report),
         };
-        let loaded = so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
+        let loaded = so_far.merge.map(|merge| self.report_in_local_time(Arc::new(merge.into_report())));
         // A complete older report is more useful than an incomplete new one, unless the plan demands new rows.
         let report = if plan.from_start { loaded.or(stored) } else { stored.or(loaded) };
         RowsLoadOutcome { report, end_reason, requests }
@@ -237,7 +237,7 @@ impl<R: DecodableRow> RowsLoad<'_, R> {
         {
             return LoadEndReason::Failed(store_read_failure(error));
         }
-        if let Err(end_reason) = self.wait_for_member_load().await {
+        if let Err(end_reason) = self.wait_for_load_of_team_member().await {
             return end_reason;
         }
         while !self.so_far.report().is_some_and(RowsReport::is_complete) {
@@ -280,7 +280,7 @@ impl<R: DecodableRow> RowsLoad<'_, R> {
     }
 
     /// If a member of the team is loading the same report, waits a short time until the report arrives.
-    async fn wait_for_member_load(&mut self) -> Result<(), LoadEndReason> {
+    async fn wait_for_load_of_team_member(&mut self) -> Result<(), LoadEndReason> {
         let is_shared = !self.plan.from_start && self.so_far.merge.is_none() && self.inner.stores_rows(R::KIND);
         if !is_shared {
             return Ok(());

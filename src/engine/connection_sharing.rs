@@ -6,7 +6,7 @@ use super::lease::LeaseRole;
 use super::lock::lock;
 use super::poller_message::PollerMessage;
 use super::state::EngineState;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use std::sync::Arc;
 
@@ -14,33 +14,33 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ConnectionReporter {
     inner: Arc<EngineState>,
-    last_emitted: Connection,
+    last_emitted: ConnectionState,
 }
 
 impl ConnectionReporter {
     pub(super) fn new(inner: Arc<EngineState>) -> Self {
-        Self { inner, last_emitted: Connection::Unknown }
+        Self { inner, last_emitted: ConnectionState::Unknown }
     }
 
     /// Returns the connection state that was last emitted.
-    pub(super) fn last_emitted(&self) -> &Connection {
+    pub(super) fn last_emitted(&self) -> &ConnectionState {
         &self.last_emitted
     }
 
     /// Emits and shares the connection state if it differs from the last emitted state.
-    pub(super) async fn emit(&mut self, connection: Connection) {
+    pub(super) async fn emit(&mut self, connection: ConnectionState) {
         if self.last_emitted != connection {
             self.last_emitted = connection.clone();
             self.inner.share_connection(&connection).await;
-            self.inner.emit(EngineEvent::Connection(connection)).await;
+            self.inner.emit(EngineEvent::ConnectionState(connection)).await;
         }
     }
 
     /// Emits whether a request is in flight, as long as nothing else is known about the connection.
     pub(super) async fn emit_connecting(&mut self, is_requesting: bool) {
         match self.last_emitted {
-            Connection::Unknown if is_requesting => self.emit(Connection::Connecting).await,
-            Connection::Connecting if !is_requesting => self.emit(Connection::Unknown).await,
+            ConnectionState::Unknown if is_requesting => self.emit(ConnectionState::Connecting).await,
+            ConnectionState::Connecting if !is_requesting => self.emit(ConnectionState::Unknown).await,
             _ => {}
         }
     }
@@ -56,13 +56,13 @@ impl ConnectionReporter {
 impl EngineState {
     /// Saves the start or the end of an outage for the other instances, if this instance polls. If saving fails, the
     /// other instances still show how old their data is.
-    async fn share_connection(&self, connection: &Connection) {
+    async fn share_connection(&self, connection: &ConnectionState) {
         if self.leases.is_only_instance() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let text = connection.to_line();
         let is_worth_sharing =
-            connection.is_outage() || lock(&self.shared_connection).as_ref().is_some_and(Connection::is_outage);
+            connection.is_outage() || lock(&self.shared_connection).as_ref().is_some_and(ConnectionState::is_outage);
         if is_worth_sharing && self.store.set_value(&self.scope.connection_store_key(), &text).await.is_ok() {
             *lock(&self.shared_connection) = Some(connection.clone());
         }
@@ -84,8 +84,8 @@ impl EngineState {
         }
     }
 
-    async fn load_shared_connection(&self) -> Option<Connection> {
+    async fn load_shared_connection(&self) -> Option<ConnectionState> {
         let text = self.store.value(&self.scope.connection_store_key()).await.ok()??;
-        Connection::parse(&text)
+        ConnectionState::parse(&text)
     }
 }

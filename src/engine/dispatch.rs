@@ -40,7 +40,7 @@ struct Dispatcher {
     sends: JoinSet<PromptId>,
     /// The last emitted [`EngineEvent::QueueOwnership`], that is, whether this instance held the dispatch
     /// lease; `None` before the first such event.
-    last_emitted_ownership: Option<bool>,
+    last_emitted_queue_ownership: Option<bool>,
 }
 
 /// How a send ended.
@@ -73,7 +73,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, startup_problem: Opt
         inner.emit_problem(error.failure()).await;
     }
     inner.emit_budgets().await;
-    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), last_emitted_ownership: None };
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), last_emitted_queue_ownership: None };
     loop {
         let wake = dispatcher.start_allowed_sends().await;
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
@@ -90,7 +90,7 @@ impl Dispatcher {
     /// another send can be permitted only after `dispatch_wake` was notified or a send has ended.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
-        if self.last_emitted_ownership.replace(has_lease) != Some(has_lease) {
+        if self.last_emitted_queue_ownership.replace(has_lease) != Some(has_lease) {
             self.inner.emit(EngineEvent::QueueOwnership(has_lease)).await;
         }
         let submitted: HashMap<PromptId, JobKey> = lock(&self.inner.submitted_prompts).clone();
@@ -262,7 +262,7 @@ impl EngineState {
             self.log_changes_and_queue_hook(&row, &events).await;
         }
         if let Some((wait, _)) = rate_limit {
-            self.share_rate_limit(quota, wait).await;
+            self.share_wait_with_team(quota, wait).await;
         }
         if is_request_unused {
             self.cancel_booking(&booking).await;
@@ -313,8 +313,8 @@ impl EngineState {
         let mut reported: Option<(UnrecordedOutcome, CountedGuard)> = None;
         loop {
             let recorded = match job {
-                Some(job) => self.store.accept_send(prompt, job.clone(), local_now()).await,
-                None => self.store.finish_send(prompt, delivery.clone(), *rate_limit, local_now()).await,
+                Some(job) => self.store.record_accepted_send(prompt, job.clone(), local_now()).await,
+                None => self.store.record_unaccepted_send(prompt, delivery.clone(), *rate_limit, local_now()).await,
             };
             let error = match recorded {
                 Ok(applied) => {

@@ -46,10 +46,10 @@ impl EngineState {
     /// Fetches a job, stores the response, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let outcome = |health, has_requested_job| FetchOutcome { key: Some(key), health, has_requested_job };
-        let store_error_result = |error: &StoreError, has_requested_job| {
+        let outcome = |health, was_job_requested| FetchOutcome { key: Some(key), health, was_job_requested };
+        let store_error_result = |error: &StoreError, was_job_requested| {
             let failure = error.failure();
-            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), has_requested_job))
+            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), was_job_requested))
         };
         let job = match self.store.job(key).await {
             Ok(Some(row)) => row,
@@ -84,7 +84,7 @@ impl EngineState {
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.request_job(id).await;
-        let outcome = FetchOutcome { key: None, health, has_requested_job: true };
+        let outcome = FetchOutcome { key: None, health, was_job_requested: true };
         self.send_to_poller(PollerMessage::Outcome(outcome));
         result
     }

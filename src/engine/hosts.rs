@@ -3,7 +3,8 @@
 
 use super::clock::local_now;
 use crate::api::hosts::{
-    HostClient, HostError, HostErrorKind, HostResponse, MAX_PULL_REQUESTS_PER_REQUEST, PullRequestResult, RequestBudget,
+    HostClient, HostError, HostErrorKind, HostRequestStats, HostResponse, MAX_PULL_REQUESTS_PER_REQUEST,
+    PullRequestResult,
 };
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
@@ -116,7 +117,7 @@ pub struct PullRequestStates {
     /// requests failed as a whole, its error is only in `responses`.
     pub failed: Vec<(PullRequestLink, HostError)>,
     /// For each request: what the response reports about the host's limit, and the error if the request failed.
-    pub responses: Vec<(RequestBudget, Option<HostError>)>,
+    pub responses: Vec<(HostRequestStats, Option<HostError>)>,
     results: Vec<PullRequestResult<PullRequest>>,
 }
 
@@ -204,7 +205,7 @@ impl PullRequestStates {
         // Even in a response with results, GitHub can report that the limit was reached for some of the pull requests.
         // Add this error to `responses`, as if the whole request had failed.
         let limited = self.failed.iter().find(|(_, error)| error.kind == HostErrorKind::Limited);
-        self.responses.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
+        self.responses.extend(limited.map(|(_, error)| (HostRequestStats::default(), Some(error.clone()))));
     }
 
     /// Records the response's budget and error. Returns the response's content, which is empty after an error.

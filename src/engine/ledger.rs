@@ -11,7 +11,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::{Budget, Quota, RATE_LIMIT_WINDOW, Wait};
 use crate::model::log::Operation;
-use crate::model::team::TeamPermission;
+use crate::model::team::TeamRequestPermission;
 use crate::model::text::CleanText;
 
 /// Why a request for analytics failed or was not made.
@@ -74,7 +74,7 @@ impl EngineState {
                 self.emit_problem(error.failure()).await;
             }
             self.emit_budget(Quota::Views).await;
-            self.share_rate_limit(Quota::Views, wait).await;
+            self.share_wait_with_team(Quota::Views, wait).await;
         } else if !has_used_request {
             self.refund_analytics_request(spent_at).await;
         }
@@ -115,7 +115,7 @@ impl EngineState {
     ///
     /// # Errors
     /// No request is left; the message states when to try again.
-    async fn spend_analytics_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
+    async fn spend_analytics_request(&self, permission: TeamRequestPermission) -> Result<Time, Failure> {
         let _order = self.budget_emit_lock.lock().await;
         let now = self.clock.now();
         match self.store.spend_with_team_permission(&self.scope, Quota::Views, now, permission.clone()).await {
@@ -152,8 +152,8 @@ impl EngineState {
 
     /// Spends a request that the store can't record. If the team's database can't be reached, the team's ledger never
     /// includes this request.
-    async fn spend_request_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
-        if let TeamPermission::LimitReached { until } = permission {
+    async fn spend_request_in_memory(&self, permission: &TeamRequestPermission, now: Time) -> Result<Time, Failure> {
+        if let TeamRequestPermission::LimitReached { until } = permission {
             return Err(self.limit_reached_failure(Wait { until: *until, is_estimate: false }, now).await);
         }
         let written = self.store.budget(&self.scope, Quota::Views, now).await;

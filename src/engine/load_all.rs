@@ -7,7 +7,7 @@ use super::Engine;
 use super::reports::store_read_failure;
 use super::running_loads::ViewsRequestResult;
 use super::state::EngineState;
-use super::views::{RequestPurpose, no_progress_failure, report_response};
+use super::views::{RequestPurpose, no_progress_failure, to_report_response};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -84,7 +84,7 @@ impl AllPagesLoad<'_> {
         if let Err(failure) = preparation {
             return LoadEndReason::Failed(failure);
         }
-        if let Err(end_reason) = self.wait_for_member_load().await {
+        if let Err(end_reason) = self.wait_for_load_of_team_member().await {
             return end_reason;
         }
         // If the load starts with a fresh complete report, it needs no further response.
@@ -148,7 +148,7 @@ impl AllPagesLoad<'_> {
 
     /// If a member of the team is loading the same report, waits a short time until the report arrives. Doesn't wait if
     /// the plan may end before the report is complete, since only complete reports are shared.
-    async fn wait_for_member_load(&mut self) -> Result<(), LoadEndReason> {
+    async fn wait_for_load_of_team_member(&mut self) -> Result<(), LoadEndReason> {
         if self.plan.from_start || self.plan.stop_at_percent.is_some() || self.report.is_some() {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl AllPagesLoad<'_> {
 
     /// Adds the rows of a response to the report on disk. The response itself is already in the cache.
     async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsResponse>) {
-        let next = report_response(query, response.clone(), self.restarted_at);
+        let next = to_report_response(query, response.clone(), self.restarted_at);
         if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {
             // The response is shown even if it can't be saved. The next load of the range has to load it again.
             self.inner.emit_problem(error.failure()).await;

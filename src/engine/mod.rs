@@ -165,7 +165,7 @@ impl Engine {
 
     /// Releases all leases. Then waits for at most `TEAM_SUSPEND_TIMEOUT` until the team's polling lease is released,
     /// too, and the connection to the team's database is closed.
-    pub async fn close_team_connection(&self) {
+    pub async fn release_leases_and_close_team_connection(&self) {
         self.inner.release_leases();
         self.inner.team.wait_until_disconnected(TEAM_SUSPEND_TIMEOUT).await;
     }

@@ -10,7 +10,7 @@ use super::schedule::{RequestEnd, Scheduler};
 use super::setup::PollOptions;
 use super::state::EngineState;
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
 use crate::model::poll::backoff;
@@ -71,7 +71,7 @@ pub(super) async fn run_poller(
     options: PollOptions,
 ) {
     let mut poller = Poller {
-        scheduler: Scheduler::new(options.per_minute, options.in_flight),
+        scheduler: Scheduler::new(options.per_minute, options.max_in_flight),
         mode: PollerMode::Running,
         not_before: inner.clock.steady_now(),
         has_loaded_jobs: false,
@@ -193,7 +193,7 @@ impl Poller {
             }
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
-                    _ if outcome.has_requested_job => self.scheduler.count_unscheduled_request(self.steady_now()),
+                    _ if outcome.was_job_requested => self.scheduler.count_unscheduled_request(self.steady_now()),
                     _ if outcome.health != ServiceHealth::NotRequested => {}
                     PollerMode::Refused => self.recover(),
                     PollerMode::Down { .. } => self.not_before = self.steady_now(),
@@ -242,7 +242,7 @@ impl Poller {
                 }
                 // A request that began before a 429 does not end the pause after the 429.
                 if self.mode != PollerMode::Limited {
-                    self.connection.emit(Connection::Ready).await;
+                    self.connection.emit(ConnectionState::Ready).await;
                 }
             }
             ServiceHealth::Unusable(reason) => {
@@ -250,11 +250,11 @@ impl Poller {
                 // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
                 // responses in a row. A single unusable response may concern only its job.
                 let concerns_service = self.unusable_responses >= MAX_UNUSABLE_RESPONSES
-                    || *self.connection.last_emitted() != Connection::Ready;
+                    || *self.connection.last_emitted() != ConnectionState::Ready;
                 match self.mode {
                     PollerMode::Down { .. } => self.enter_outage(key, reason, should_lengthen_backoff).await,
                     PollerMode::Running if concerns_service => {
-                        self.connection.emit(Connection::Unusable { reason }).await;
+                        self.connection.emit(ConnectionState::Unusable { reason }).await;
                     }
                     _ => {}
                 }
@@ -264,11 +264,11 @@ impl Poller {
                 let until = self.inner.clock.service_to_steady(wait.until);
                 self.set_mode(PollerMode::Limited, until);
                 let wait = wait.ending_at(self.inner.clock.steady_to_local(until));
-                self.connection.emit(Connection::Limited(wait)).await;
+                self.connection.emit(ConnectionState::Limited(wait)).await;
             }
             ServiceHealth::Refused(reason) => {
                 self.set_mode(PollerMode::Refused, self.steady_now());
-                self.connection.emit(Connection::KeyRefused { reason }).await;
+                self.connection.emit(ConnectionState::KeyRefused { reason }).await;
             }
             ServiceHealth::NotStored(failure) => self.stall(failure).await,
         }
@@ -291,7 +291,7 @@ impl Poller {
             self.set_mode(PollerMode::Down { failures, probe: None }, at);
             next_try = Some(self.inner.clock.steady_to_local(at));
         }
-        self.connection.emit(Connection::Offline { reason, next_try }).await;
+        self.connection.emit(ConnectionState::Offline { reason, next_try }).await;
     }
 
     /// Stops polling for a while because of a local failure.
@@ -322,15 +322,15 @@ impl Poller {
 
     /// Adopts the connection state that the polling instance wrote to the store. Does nothing if this instance polls or
     /// if the service has refused this instance's key.
-    async fn adopt_shared_connection(&mut self, connection: Connection) {
+    async fn adopt_shared_connection(&mut self, connection: ConnectionState) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
-            Connection::Ready => self.adopt_shared_recovery().await,
+            ConnectionState::Ready => self.adopt_shared_recovery().await,
             // The polling instance has just started and has checked nothing yet. So this instance keeps the connection
             // state that it emitted last, unless that state is an outage.
-            Connection::Unknown if !self.connection.last_emitted().is_outage() => {}
+            ConnectionState::Unknown if !self.connection.last_emitted().is_outage() => {}
             connection => {
                 // Only a check after this moment may end the outage.
                 self.mode_changed_at = local_now();
@@ -344,7 +344,7 @@ impl Poller {
         if self.mode != PollerMode::Running {
             self.set_mode(PollerMode::Running, self.steady_now());
         }
-        self.connection.emit(Connection::Ready).await;
+        self.connection.emit(ConnectionState::Ready).await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The messages to the poller, and the outcomes of requests from which the poller determines whether the service is
 //! reachable.
 
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
@@ -30,7 +30,7 @@ pub(super) enum PollerMessage {
     /// This instance has taken or released the poll lease, or has got or lost the permission to poll for the team.
     LeaseChanged,
     /// The connection state that the polling instance has written to the store.
-    SharedConnection(Connection),
+    SharedConnection(ConnectionState),
 }
 
 /// The outcome of a request, as passed to the poller.
@@ -40,7 +40,7 @@ pub(super) struct FetchOutcome {
     pub(super) key: Option<JobKey>,
     pub(super) health: ServiceHealth,
     /// Whether a GET for a job was made, which counts toward the polling limits. False for any other request.
-    pub(super) has_requested_job: bool,
+    pub(super) was_job_requested: bool,
 }
 
 impl FetchOutcome {
@@ -48,12 +48,12 @@ impl FetchOutcome {
     pub(super) fn crashed(key: JobKey) -> Self {
         let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
         let health = ServiceHealth::NotStored(Failure::local(sentence));
-        Self { key: Some(key), health, has_requested_job: true }
+        Self { key: Some(key), health, was_job_requested: true }
     }
 
     /// Returns the outcome of another task's request to which the service responded as expected.
     pub(super) fn service_responded() -> Self {
-        Self { key: None, health: ServiceHealth::Good, has_requested_job: false }
+        Self { key: None, health: ServiceHealth::Good, was_job_requested: false }
     }
 
     /// Returns the outcome of another task's request with an unusable response.

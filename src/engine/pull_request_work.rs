@@ -5,7 +5,7 @@ use super::Engine;
 use super::clock::local_now;
 use super::hosts::{LinkedPullRequest, PullRequestStates, RefreshCommand, pull_requests_by_host};
 use super::pull_requests::Refresher;
-use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
+use crate::api::hosts::{HostClient, HostError, HostErrorKind, HostRequestStats};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
@@ -27,7 +27,7 @@ const MAX_DIFF_ATTEMPTS: usize = 2;
 const MAX_RECENT_MERGE_AGE: TimeDelta = TimeDelta::days(14);
 /// The maximum number of merged pull requests whose changed pages are looked up automatically. If the user opens a pull
 /// request, its changed pages are always looked up.
-const MAX_PAGE_LOOKUPS: usize = 50;
+const MAX_PULL_REQUESTS_WITH_PAGE_LOOKUP: usize = 50;
 
 /// The result of loading a diff, and the responses from the code host. A host doesn't report to which commit a diff
 /// belongs, so the pull request's state is requested before and after the diff.
@@ -35,7 +35,7 @@ const MAX_PAGE_LOOKUPS: usize = 50;
 pub struct DiffLoad {
     pub result: Result<StoredDiff, Failure>,
     /// For each request: what the response reports about the host's limit, and the error if the request failed.
-    pub responses: Vec<(RequestBudget, Option<HostError>)>,
+    pub responses: Vec<(HostRequestStats, Option<HostError>)>,
 }
 
 impl DiffLoad {
@@ -91,7 +91,7 @@ struct ActionTarget {
     /// The last known head commit.
     head: Option<CleanText>,
     /// The most important fact about the pull request in its last known state.
-    fact: Option<PullRequestFact>,
+    main_fact: Option<PullRequestFact>,
 }
 
 impl Refresher {
@@ -147,7 +147,7 @@ impl Refresher {
         let merged_at = state.and_then(|state| state.merged_at);
         let is_wanted = merged_at.is_some_and(|at| local_now() - at < MAX_RECENT_MERGE_AGE)
             && job.local.pages.is_empty()
-            && self.jobs_with_looked_up_pages.len() < MAX_PAGE_LOOKUPS
+            && self.jobs_with_looked_up_pages.len() < MAX_PULL_REQUESTS_WITH_PAGE_LOOKUP
             && self.jobs_with_looked_up_pages.insert(job.key);
         let by_host = pull_requests_by_host(is_wanted.then_some(&job)).pop_first();
         let Some(((host, _), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
@@ -171,8 +171,8 @@ impl Refresher {
         };
         let client = self.client(&host, kind).await?;
         let state = row.and_then(|row| row.pull_request);
-        let fact = state.as_ref().map(|state| state.fact());
-        Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
+        let main_fact = state.as_ref().map(|state| state.main_fact());
+        Ok(ActionTarget { host, linked, client, main_fact, head: state.map(|state| state.head) })
     }
 
     /// Records the host's limit as reported in the responses, and emits the job with the new state of its pull request.
@@ -180,13 +180,13 @@ impl Refresher {
         &mut self,
         job: JobKey,
         target: &ActionTarget,
-        responses: &[(RequestBudget, Option<HostError>)],
+        responses: &[(HostRequestStats, Option<HostError>)],
     ) {
         for (budget, error) in responses {
             self.record_host_response(&target.host, budget, error.as_ref()).await;
         }
         if let Ok(Some(job)) = self.inner.store.job(job).await {
-            self.emit_pull_request(&target.client, job, target.fact).await;
+            self.emit_pull_request(&target.client, job, target.main_fact).await;
         }
     }
 }
@@ -196,7 +196,7 @@ impl Refresher {
 pub struct ActionRun {
     pub outcome: ActionOutcome,
     /// For each request: what the response reports about the host's limit, and the error if the request failed.
-    pub responses: Vec<(RequestBudget, Option<HostError>)>,
+    pub responses: Vec<(HostRequestStats, Option<HostError>)>,
 }
 
 impl ActionRun {
@@ -229,7 +229,7 @@ impl ActionRun {
                             let jobs: Vec<JobKey> = linked.jobs.iter().map(|(job, _)| *job).collect();
                             // A failure is ignored: the screen then just doesn't show who merged or closed the pull
                             // request.
-                            let _ = store.record_pull_request_end(&jobs).await;
+                            let _ = store.record_pull_request_ended_by_user(&jobs).await;
                         }
                         let state = request_and_store_state(store, client, linked, &mut responses).await;
                         if let (ActionOutcome::Done, PullRequestAction::Approve, Ok(state)) =
@@ -269,7 +269,7 @@ async fn prepare_action(
     linked: &LinkedPullRequest,
     head: &CleanText,
     action: &PullRequestAction,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<(CleanText, PullRequestAction), ActionOutcome> {
     let state = request_and_store_state(store, client, linked, responses)
         .await
@@ -305,7 +305,7 @@ async fn request_and_store_details(
     client: &HostClient,
     linked: &LinkedPullRequest,
     head: CleanText,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<Timed<PullRequestDetails>, Failure> {
     let details = request_details(client, linked, responses).await?;
     let details = Timed { value: PullRequestDetails { head, ..details }, as_of: local_now() };
@@ -319,7 +319,7 @@ async fn request_and_store_details(
 async fn request_details(
     client: &HostClient,
     linked: &LinkedPullRequest,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<PullRequestDetails, Failure> {
     let response = client.details(&linked.link).await;
     responses.push((response.budget, response.result.as_ref().err().cloned()));
@@ -331,7 +331,7 @@ async fn load_or_request_diff(
     client: &HostClient,
     linked: &LinkedPullRequest,
     head: Option<CleanText>,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<StoredDiff, Failure> {
     let Some(text) = linked.jobs.first().map(|(_, text)| text) else {
         return Err(Failure::local("The job has no pull request."));
@@ -369,7 +369,7 @@ async fn request_head(
     store: &Store,
     client: &HostClient,
     linked: &LinkedPullRequest,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<CleanText, Failure> {
     request_and_store_state(store, client, linked, responses).await.map(|state| state.head)
 }
@@ -379,7 +379,7 @@ async fn request_and_store_state(
     store: &Store,
     client: &HostClient,
     linked: &LinkedPullRequest,
-    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(HostRequestStats, Option<HostError>)>,
 ) -> Result<PullRequest, Failure> {
     let states = PullRequestStates::read(client, std::slice::from_ref(linked), true).await;
     responses.extend(states.responses);

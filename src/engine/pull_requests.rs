@@ -10,7 +10,7 @@ use super::hosts::{
 use super::lease::LeaseRole;
 use super::refresh_plan::{MAX_POINTS_PER_CHUNK, MAX_POINTS_PER_HOUR, RefreshTrigger, is_due, next_refresh};
 use super::state::EngineState;
-use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
+use crate::api::hosts::{HostClient, HostError, HostErrorKind, HostRequestStats};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -33,7 +33,7 @@ const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
 /// The maximum number of chunks per host and round for which merge conflicts are requested once more, if GitHub is
 /// still computing them. For the other chunks, the next round reads the conflicts. A round of 200 pull requests on
 /// GitHub has 8 chunks with 2 requests each, so it needs at most 16 + 4 requests.
-const MAX_CONFLICT_REQUESTS: usize = 4;
+const MAX_CHUNKS_WITH_CONFLICT_RECHECK: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
 /// The first known state of a pull request counts as a change only if its job finished less than this time ago.
@@ -75,7 +75,7 @@ struct RefreshRound {
     /// The number of hosts that were unavailable when the round started. If more hosts are unavailable at its end, the
     /// next round starts at once. `None` if the round contains fewer pull requests than the maximum: then no pull
     /// request had to wait for the next round.
-    unavailable_hosts_at_start: Option<usize>,
+    unavailable_host_count_at_start: Option<usize>,
 }
 
 /// Pull requests of one host for [`PullRequestStates::read`].
@@ -190,7 +190,7 @@ impl Refresher {
                     host: host.clone(),
                     kind,
                     pull_requests: pull_requests.to_vec(),
-                    should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
+                    should_recheck_conflicts: n < MAX_CHUNKS_WITH_CONFLICT_RECHECK,
                 }
             }));
         }
@@ -198,8 +198,8 @@ impl Refresher {
         let latest = if selected_jobs.is_some() { started_at } else { started_at + MAX_SLEEP };
         let next_due = due.next_due.map_or(latest, |next| next.min(latest));
         let is_full = due.jobs.len() == MAX_PULL_REQUESTS_PER_ROUND;
-        let unavailable_hosts_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
-        self.round = Some(RefreshRound { started_at, chunks, next_due, unavailable_hosts_at_start });
+        let unavailable_host_count_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
+        self.round = Some(RefreshRound { started_at, chunks, next_due, unavailable_host_count_at_start });
         self.continue_round().await
     }
 
@@ -220,7 +220,7 @@ impl Refresher {
         // If a host became unavailable during a round of the maximum size, its pull requests have taken slots that
         // others could have used. So the next round starts at once, as it does after an interruption.
         let unavailable = self.unavailable_hosts(round.started_at).count();
-        let is_incomplete = round.unavailable_hosts_at_start.is_some_and(|at_start| unavailable > at_start);
+        let is_incomplete = round.unavailable_host_count_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
         self.local_to_instant(if is_incomplete || is_interrupted { round.started_at } else { round.next_due })
     }
@@ -260,7 +260,7 @@ impl Refresher {
             Ok(spent) => spent,
             Err(error) => return self.inner.emit_problem(error.failure()).await,
         };
-        if !self.is_available(name, now) || !self.has_points_left(name, spent).await {
+        if !self.is_available(name, now) || !self.has_points_left_or_notify(name, spent).await {
             return;
         }
         let states = PullRequestStates::read(&client, &chunk.pull_requests, chunk.should_recheck_conflicts).await;
@@ -281,7 +281,7 @@ impl Refresher {
 
     /// Whether enough of docdeck's share of the host's limit is left for one chunk. When the share is used up, emits a
     /// notice once.
-    async fn has_points_left(&mut self, name: &str, spent: u64) -> bool {
+    async fn has_points_left_or_notify(&mut self, name: &str, spent: u64) -> bool {
         let has_points = spent + MAX_POINTS_PER_CHUNK <= MAX_POINTS_PER_HOUR;
         let Some(host) = self.hosts.get_mut(name) else { return has_points };
         let was_out_of_points = std::mem::replace(&mut host.is_out_of_points, !has_points);
@@ -297,7 +297,12 @@ impl Refresher {
 
     /// Records how much of the host's limit a request used, and whether the host can still be used after the response.
     /// Adds the request to the log. Notifies the user if the host refused the token.
-    pub(super) async fn record_host_response(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
+    pub(super) async fn record_host_response(
+        &mut self,
+        name: &str,
+        budget: &HostRequestStats,
+        error: Option<&HostError>,
+    ) {
         let now = local_now();
         // If this fails, the failure is reported when the response is stored.
         let _ = self.inner.store.record_host_points(name, budget.cost.unwrap_or(1), now).await;
@@ -346,7 +351,7 @@ impl Refresher {
         // The first known state of a pull request doesn't count as a change if its job finished long ago, because the
         // job may just have been imported.
         let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < MAX_RECENT_FINISH_AGE);
-        let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
+        let has_changed = job.pull_request.as_ref().map(|state| state.main_fact()) != previous_fact;
         if has_changed && (previous_fact.is_some() || is_new) {
             self.inner.queue_hook(&job).await;
         }

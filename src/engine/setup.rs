@@ -18,12 +18,12 @@ pub struct PollOptions {
     /// The maximum number of GETs in any 60 seconds.
     pub per_minute: u32,
     /// The maximum number of GETs in flight at the same time.
-    pub in_flight: usize,
+    pub max_in_flight: usize,
 }
 
 impl Default for PollOptions {
     fn default() -> Self {
-        Self { per_minute: 60, in_flight: 8 }
+        Self { per_minute: 60, max_in_flight: 8 }
     }
 }
 

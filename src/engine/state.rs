@@ -13,7 +13,7 @@ use super::team::state::TeamState;
 use crate::api::{ApiError, ApiResponse, Client};
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, AnalyticsSettings};
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -85,7 +85,7 @@ pub(super) struct EngineState {
     seen_revision_and_prune_count: tokio::sync::Mutex<(i64, i64)>,
     last_problem: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
-    pub(super) shared_connection: Mutex<Option<Connection>>,
+    pub(super) shared_connection: Mutex<Option<ConnectionState>>,
     /// The state of the exchange with a team.
     pub(super) team: TeamState,
 }
@@ -170,7 +170,7 @@ impl EngineState {
             budget_emit_lock: tokio::sync::Mutex::default(),
             unrecorded_request_times: Mutex::default(),
             hook_queue: changes,
-            fetch_slots: Semaphore::new(poll.in_flight.max(1)),
+            fetch_slots: Semaphore::new(poll.max_in_flight.max(1)),
             events,
             poller_sender: messages,
             refresher_sender,
@@ -248,8 +248,10 @@ impl EngineState {
             if let Some(offset) = save {
                 // If the offset can't be saved (disk full), the next start uses the old offset until the first
                 // response.
-                let _ =
-                    self.store.set_value(&self.scope.clock_store_key(), &offset.num_milliseconds().to_string()).await;
+                let _ = self
+                    .store
+                    .set_value(&self.scope.clock_offset_store_key(), &offset.num_milliseconds().to_string())
+                    .await;
             }
         }
         let millis = u32::try_from(response.took.as_millis()).unwrap_or(u32::MAX);
@@ -268,7 +270,7 @@ impl EngineState {
     pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
         let mut seen = self.seen_revision_and_prune_count.lock().await;
         let (after, seen_prunes) = *seen;
-        let JobChanges { jobs: rows, merged_rows, revision, prune_count: prunes } =
+        let JobChanges { jobs: rows, merged_job_keys, revision, prune_count: prunes } =
             self.store.jobs_changed_since(&self.scope, after).await?;
         let remaining_jobs =
             if prunes == seen_prunes { None } else { Some(self.store.remaining_jobs(&self.scope).await?) };
@@ -279,7 +281,7 @@ impl EngineState {
             self.emit_submitted_deliveries(row).await?;
             self.emit(EngineEvent::Thread(row.key)).await;
         }
-        for (gone, into) in merged_rows {
+        for (gone, into) in merged_job_keys {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
         if let Some(remaining_jobs) = remaining_jobs {
@@ -297,7 +299,7 @@ impl EngineState {
     /// Emits which jobs were merged into the job `into` when `into` got its id.
     pub(super) async fn emit_merged_jobs(&self, into: JobKey) {
         // A read error does little harm: the merged jobs stay on screen only until a restart.
-        for gone in self.store.rows_merged_into(into).await.unwrap_or_default() {
+        for gone in self.store.job_keys_merged_into(into).await.unwrap_or_default() {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
     }

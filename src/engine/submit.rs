@@ -47,7 +47,7 @@ impl Engine {
         let added = self
             .inner
             .store
-            .add_job_about(&self.inner.scope, text, pages, snapshots, local_now())
+            .add_job_about_pages(&self.inner.scope, text, pages, snapshots, local_now())
             .await
             .map_err(store_failure)?;
         Ok(self.schedule_send(added).await)
@@ -162,7 +162,7 @@ impl Engine {
     /// # Errors
     /// Nothing was written: the service had accepted one of the prompts after all, or a later prompt of the
     /// same job was sent.
-    pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
+    pub async fn restore_discarded(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         let rows = self.inner.store.restore_prompts(prompts).await.map_err(store_failure)?;
         // A restored prompt may now be in the queue again.
         self.inner.dispatch_wake.notify_one();

@@ -74,7 +74,7 @@ impl EngineState {
         should_skip_cache: bool,
         purpose: RequestPurpose,
     ) -> ViewsRequestResult {
-        let (loading, is_new_load) = Arc::clone(self).join_load(query, should_skip_cache, purpose);
+        let (loading, is_new_load) = Arc::clone(self).join_or_start_load(query, should_skip_cache, purpose);
         let response = loading.await;
         // Another call may have merged its response into a report that was deleted in the meantime, so this caller
         // merges the response again.
@@ -117,7 +117,7 @@ impl EngineState {
     }
 
     /// Joins the running load of this query or starts a new load. Returns the load, and whether it is new.
-    fn join_load(
+    fn join_or_start_load(
         self: Arc<Self>,
         query: ViewsQuery,
         should_skip_cache: bool,
@@ -184,7 +184,7 @@ impl EngineState {
             RequestPurpose::Report { restarted_at, so_far }
                 if no_progress_failure(query, &response.value, so_far.as_deref()).is_none() =>
             {
-                let next = report_response(query, response.clone(), restarted_at);
+                let next = to_report_response(query, response.clone(), restarted_at);
                 self.store.cache_and_add_report_response(&self.scope, next, so_far).await.map(drop)
             }
             _ => self.store.save_views(&self.scope, query, &response.value, response.as_of).await,
@@ -193,7 +193,7 @@ impl EngineState {
 }
 
 /// Builds the [`ReportResponse`] that the store merges into the report on disk.
-pub(super) fn report_response(
+pub(super) fn to_report_response(
     query: ViewsQuery,
     response: Timed<ViewsResponse>,
     restarted_at: Option<Time>,

@@ -7,7 +7,7 @@
 
 use super::period::DateRange;
 use super::report::Report;
-use super::views::{Count, ViewCount};
+use super::views::{Count, DecimalCount};
 use chrono::{Datelike as _, NaiveDate};
 use std::sync::Arc;
 
@@ -104,16 +104,16 @@ impl ComparedRanges {
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
     /// otherwise `views`.
-    pub fn comparable_current(self, views: ViewCount) -> ViewCount {
+    pub fn comparable_current(self, views: DecimalCount) -> DecimalCount {
         self.scaled(views, self.current)
     }
 
     /// Does the same as [`Self::comparable_current`], but for `views` in the previous range.
-    pub fn comparable_previous(self, views: ViewCount) -> ViewCount {
+    pub fn comparable_previous(self, views: DecimalCount) -> DecimalCount {
         self.scaled(views, self.previous)
     }
 
-    fn scaled(self, views: ViewCount, range: DateRange) -> ViewCount {
+    fn scaled(self, views: DecimalCount, range: DateRange) -> DecimalCount {
         if self.is_per_day() { views.scaled(1, u64::from(range.days())) } else { views }
     }
 
@@ -129,13 +129,13 @@ impl ComparedRanges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewsChange {
     InBoth {
-        current: ViewCount,
-        previous: ViewCount,
+        current: DecimalCount,
+        previous: DecimalCount,
     },
     /// The page isn't listed in the previous range.
-    New(ViewCount),
+    New(DecimalCount),
     /// The page is listed only in the previous range.
-    Gone(ViewCount),
+    Gone(DecimalCount),
     #[default]
     Unknown,
 }
@@ -143,11 +143,11 @@ pub enum ViewsChange {
 impl ViewsChange {
     /// Returns the views gained, negative if views were lost; `None` if unknown. A new page counts as 0 in the previous
     /// range, and a page that is gone as 0 in the current range.
-    pub fn difference(self) -> Option<ViewCount> {
+    pub fn difference(self) -> Option<DecimalCount> {
         match self {
             Self::InBoth { current, previous } => Some(current - previous),
             Self::New(current) => Some(current),
-            Self::Gone(previous) => Some(ViewCount::ZERO - previous),
+            Self::Gone(previous) => Some(DecimalCount::ZERO - previous),
             Self::Unknown => None,
         }
     }
@@ -244,12 +244,12 @@ mod tests {
         let months =
             ComparedRanges { current: range("2026-10-01 2026-10-31"), previous: range("2026-09-01 2026-09-30") };
         let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
-        assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
-        assert_eq!(months.comparable_current(ViewCount::from(100)).to_string(), "3.225806");
+        assert_eq!((change.difference(), change.percent()), (Some(DecimalCount::ZERO), Some(0.0)));
+        assert_eq!(months.comparable_current(DecimalCount::from(100)).to_string(), "3.225806");
         let weeks =
             ComparedRanges { current: range("2026-10-08 2026-10-14"), previous: range("2026-10-01 2026-10-07") };
         let change = weeks.change(&Count::Known(62), &Count::Known(60)).expect("counts");
-        assert_eq!(change.difference(), Some(ViewCount::from(2)), "not per day");
+        assert_eq!(change.difference(), Some(DecimalCount::from(2)), "not per day");
         assert_eq!(weeks.change(&Count::Known(62), &Count::Missing), None);
     }
 
@@ -273,12 +273,12 @@ mod tests {
         assert_eq!(in_both(5, 4).percent(), Some(25.0));
         let (new, gone) = (ViewsChange::New(10.into()), ViewsChange::Gone(10.into()));
         assert_eq!([new, gone].map(ViewsChange::percent), [None, Some(-100.0)]);
-        assert_eq!(new.difference(), Some(ViewCount::from(10)));
+        assert_eq!(new.difference(), Some(DecimalCount::from(10)));
     }
 
     #[test]
     fn changes_of_fractions_are_exact() {
-        let [current, previous, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
+        let [current, previous, more] = ["1.3", "1.2", "0.1"].map(|text| DecimalCount::parse(text).expect("a number"));
         assert_eq!(ViewsChange::InBoth { current, previous }.difference(), Some(more));
     }
 }

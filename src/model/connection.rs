@@ -7,7 +7,7 @@ use super::text::CleanText;
 
 /// The last known state of the connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Connection {
+pub enum ConnectionState {
     #[default]
     Unknown,
     /// The first request is being sent.
@@ -25,19 +25,19 @@ pub enum Connection {
     KeyRefused { reason: CleanText },
 }
 
-/// What [`Connection::to_line`] writes in place of an unknown time.
+/// What [`ConnectionState::to_line`] writes in place of an unknown time.
 const NO_TIME: &str = "-";
-/// What [`Connection::to_line`] writes after a time that docdeck estimated because the service gave none.
+/// What [`ConnectionState::to_line`] writes after a time that docdeck estimated because the service gave none.
 const ESTIMATE_WORD: &str = "estimate";
 
-impl Connection {
+impl ConnectionState {
     /// Whether the state is also reported to processes that don't poll: the service is unreachable, sends unusable
     /// responses or limits requests. A rejected key concerns only the process that uses it.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))
     }
 
-    /// Formats the state for [`Connection::parse`]: a word and, for an outage, a Unix time in milliseconds (`-` if
+    /// Formats the state for [`ConnectionState::parse`]: a word and, for an outage, a Unix time in milliseconds (`-` if
     /// unknown) and the reason. A rate limit has no reason, but `estimate` follows its time if the time is an estimate.
     /// States that concern only this process, such as a rejected key, are written as `unknown`.
     pub fn to_line(&self) -> String {
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Parses the output of [`Connection::to_line`]; returns `None` for anything else.
+    /// Parses the output of [`ConnectionState::to_line`]; returns `None` for anything else.
     pub fn parse(words: &str) -> Option<Self> {
         let mut parts = words.splitn(3, ' ');
         let (state, at, reason) = (parts.next()?, parts.next(), parts.next());
@@ -84,22 +84,22 @@ mod tests {
     fn a_state_is_formatted_and_parsed_without_loss() {
         let (at, reason) = (Time::from_timestamp_millis(1_800_000_000_123), CleanText::line("No network: try later."));
         let states = [
-            Connection::Ready,
-            Connection::Unknown,
-            Connection::Limited(Wait { until: at.expect("in range"), is_estimate: false }),
-            Connection::Limited(Wait { until: at.expect("in range"), is_estimate: true }),
-            Connection::Unusable { reason: reason.clone() },
-            Connection::Offline { reason: reason.clone(), next_try: at },
-            Connection::Offline { reason, next_try: None },
+            ConnectionState::Ready,
+            ConnectionState::Unknown,
+            ConnectionState::Limited(Wait { until: at.expect("in range"), is_estimate: false }),
+            ConnectionState::Limited(Wait { until: at.expect("in range"), is_estimate: true }),
+            ConnectionState::Unusable { reason: reason.clone() },
+            ConnectionState::Offline { reason: reason.clone(), next_try: at },
+            ConnectionState::Offline { reason, next_try: None },
         ];
         for connection in states {
-            assert_eq!(Connection::parse(&connection.to_line()), Some(connection));
+            assert_eq!(ConnectionState::parse(&connection.to_line()), Some(connection));
         }
-        let refused = Connection::KeyRefused { reason: CleanText::line("The key is not accepted.") };
-        let parsed = Connection::parse(&refused.to_line());
-        assert_eq!(parsed, Some(Connection::Unknown), "another instance may have another key");
+        let refused = ConnectionState::KeyRefused { reason: CleanText::line("The key is not accepted.") };
+        let parsed = ConnectionState::parse(&refused.to_line());
+        assert_eq!(parsed, Some(ConnectionState::Unknown), "another instance may have another key");
         for other in ["", "offline", "offline soon x", "resting", "resting x", "unusable", "unusable x", "better 1"] {
-            assert_eq!(Connection::parse(other), None, "{other}");
+            assert_eq!(ConnectionState::parse(other), None, "{other}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Counts of page views: [`Count`] is a value as the service sent it, [`ViewCount`] the exact number for sums and
-//! comparisons.
+//! Counts of analytics, such as page views: [`Count`] is a value as the service sent it, [`DecimalCount`] the exact
+//! number for sums and comparisons.
 
 use super::text::CleanText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,7 +16,7 @@ pub enum Count {
     Known(i64),
     /// A number with a fraction (`12.5`), stored as the nearest double. A negative number is kept, but left out of
     /// sums.
-    Fraction(Fraction),
+    NonInteger(NonInteger),
     /// Any other value, as received: text, or a number that is too large to be stored exactly.
     Other(CleanText),
     /// The response doesn't contain the count, or contains null. This is not the same as 0.
@@ -29,12 +29,12 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A finite double that isn't a whole number, so its magnitude is below 2⁵².
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fraction(f64);
+pub struct NonInteger(f64);
 
 /// Equality is reflexive, because the number is never NaN.
-impl Eq for Fraction {}
+impl Eq for NonInteger {}
 
-impl Fraction {
+impl NonInteger {
     /// Returns the number as a double.
     pub fn get(self) -> f64 {
         self.0
@@ -46,7 +46,7 @@ impl Count {
     /// exactly.
     pub fn from_f64(number: f64) -> Option<Self> {
         if number.fract() != 0.0 && number.is_finite() {
-            return Some(Self::Fraction(Fraction(number)));
+            return Some(Self::NonInteger(NonInteger(number)));
         }
         (number.abs() <= MAX_EXACT_INTEGER).then(|| Self::Known(to_i64(number)))
     }
@@ -70,19 +70,19 @@ impl Count {
     }
 
     /// Returns the number for bars and sums, or `None` if the value is text, negative or missing.
-    pub fn value(&self) -> Option<ViewCount> {
+    pub fn value(&self) -> Option<DecimalCount> {
         match self {
-            Self::Known(number) => u64::try_from(*number).ok().map(ViewCount::from),
-            Self::Fraction(number) => Some(ViewCount::from_fraction(*number)).filter(|_| number.0 > 0.0),
+            Self::Known(number) => u64::try_from(*number).ok().map(DecimalCount::from),
+            Self::NonInteger(number) => Some(DecimalCount::from_fraction(*number)).filter(|_| number.0 > 0.0),
             Self::Other(_) | Self::Missing => None,
         }
     }
 
     /// Returns the number for sorting: like [`Self::value`], but negative numbers are kept.
-    pub fn signed_value(&self) -> Option<ViewCount> {
+    pub fn signed_value(&self) -> Option<DecimalCount> {
         match self {
-            Self::Known(number) => Some(ViewCount::from_millionths(i128::from(*number) * MILLIONTHS_PER_VIEW)),
-            Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
+            Self::Known(number) => Some(DecimalCount::from_millionths(i128::from(*number) * MILLIONTHS_PER_UNIT)),
+            Self::NonInteger(number) => Some(DecimalCount::from_fraction(*number)),
             Self::Other(_) | Self::Missing => None,
         }
     }
@@ -93,7 +93,7 @@ impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Known(number) => serializer.serialize_i64(*number),
-            Self::Fraction(number) => serializer.serialize_f64(number.get()),
+            Self::NonInteger(number) => serializer.serialize_f64(number.get()),
             Self::Other(text) => text.serialize(serializer),
             Self::Missing => serializer.serialize_none(),
         }
@@ -105,17 +105,17 @@ impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Stored<'a> {
+        enum StoredCount<'a> {
             Known(i64),
-            Fraction(f64),
+            NonInteger(f64),
             Other(#[serde(borrow)] Cow<'a, str>),
             Missing(()),
         }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Known(number) => Self::Known(number),
-            Stored::Fraction(number) => Self::from_f64(number).unwrap_or_default(),
-            Stored::Other(text) => Self::Other(CleanText::line(&text)),
-            Stored::Missing(()) => Self::Missing,
+        Ok(match StoredCount::deserialize(deserializer)? {
+            StoredCount::Known(number) => Self::Known(number),
+            StoredCount::NonInteger(number) => Self::from_f64(number).unwrap_or_default(),
+            StoredCount::Other(text) => Self::Other(CleanText::line(&text)),
+            StoredCount::Missing(()) => Self::Missing,
         })
     }
 }
@@ -127,42 +127,42 @@ fn to_i64(number: f64) -> i64 {
     number
 }
 
-/// The number of millionths in one view.
-const MILLIONTHS_PER_VIEW: i128 = 1_000_000;
+/// The number of millionths in 1.
+const MILLIONTHS_PER_UNIT: i128 = 1_000_000;
 
-/// The sign bit of the millionths of a [`ViewCount`].
+/// The sign bit of the millionths of a [`DecimalCount`].
 const SIGN_BIT: u128 = 1 << 127;
 
-/// A number of views, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added ten times is
+/// A count that may have decimals, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added ten times is
 /// `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to six.
 /// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
 ///
 /// The millionths are stored with their sign bit inverted, so that stored values sort like the millionths. A count of 0
 /// is therefore stored as a value other than 0. Since no stored value is 0, an `Option` needs no additional memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ViewCount(NonZero<u128>);
+pub struct DecimalCount(NonZero<u128>);
 
-impl Default for ViewCount {
+impl Default for DecimalCount {
     fn default() -> Self {
         Self::ZERO
     }
 }
 
-impl fmt::Debug for ViewCount {
+impl fmt::Debug for DecimalCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ViewCount({self})")
+        write!(f, "DecimalCount({self})")
     }
 }
 
-impl From<u64> for ViewCount {
+impl From<u64> for DecimalCount {
     fn from(number: u64) -> Self {
-        Self::from_millionths(i128::from(number) * MILLIONTHS_PER_VIEW)
+        Self::from_millionths(i128::from(number) * MILLIONTHS_PER_UNIT)
     }
 }
 
-impl ViewCount {
+impl DecimalCount {
     pub const ZERO: Self = Self::from_millionths(0);
-    pub const ONE: Self = Self::from_millionths(MILLIONTHS_PER_VIEW);
+    pub const ONE: Self = Self::from_millionths(MILLIONTHS_PER_UNIT);
 
     const fn from_millionths(millionths: i128) -> Self {
         match NonZero::new(millionths.cast_unsigned() ^ SIGN_BIT) {
@@ -176,10 +176,10 @@ impl ViewCount {
         (self.0.get() ^ SIGN_BIT).cast_signed()
     }
 
-    fn from_fraction(Fraction(number): Fraction) -> Self {
+    fn from_fraction(NonInteger(number): NonInteger) -> Self {
         // The fraction is converted separately, because a double can't hold a large number in millionths exactly.
         let millionths = (number.fract() * 1_000_000.0).round();
-        Self::from_millionths(i128::from(to_i64(number.trunc())) * MILLIONTHS_PER_VIEW + i128::from(to_i64(millionths)))
+        Self::from_millionths(i128::from(to_i64(number.trunc())) * MILLIONTHS_PER_UNIT + i128::from(to_i64(millionths)))
     }
 
     /// Parses a decimal number (`-1.5`) with at most six decimals. Returns `None` for any other text.
@@ -193,7 +193,7 @@ impl ViewCount {
         let whole: i64 = whole.parse().ok()?;
         let decimals: i128 = format!("{decimals:0<6}").parse().ok()?;
         Some(Self::from_millionths(
-            i128::from(whole) * MILLIONTHS_PER_VIEW + if is_negative { -decimals } else { decimals },
+            i128::from(whole) * MILLIONTHS_PER_UNIT + if is_negative { -decimals } else { decimals },
         ))
     }
 
@@ -208,9 +208,9 @@ impl ViewCount {
     /// Divides this number by `other`, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
         // Whole numbers are divided as such, because a double can't always hold their millionths exactly.
-        match (self.millionths() % MILLIONTHS_PER_VIEW, other.millionths() % MILLIONTHS_PER_VIEW) {
+        match (self.millionths() % MILLIONTHS_PER_UNIT, other.millionths() % MILLIONTHS_PER_UNIT) {
             (0, 0) => {
-                (self.millionths() / MILLIONTHS_PER_VIEW) as f64 / (other.millionths() / MILLIONTHS_PER_VIEW) as f64
+                (self.millionths() / MILLIONTHS_PER_UNIT) as f64 / (other.millionths() / MILLIONTHS_PER_UNIT) as f64
             }
             _ => self.millionths() as f64 / other.millionths() as f64,
         }
@@ -218,12 +218,12 @@ impl ViewCount {
 
     /// Rounds to a whole number; halves are rounded away from zero.
     pub fn rounded(self) -> i128 {
-        divide_rounded(self.millionths(), MILLIONTHS_PER_VIEW)
+        divide_rounded(self.millionths(), MILLIONTHS_PER_UNIT)
     }
 
     /// Returns the number of tenths, rounded; halves are rounded away from zero.
     pub fn tenths(self) -> i128 {
-        divide_rounded(self.millionths(), MILLIONTHS_PER_VIEW / 10)
+        divide_rounded(self.millionths(), MILLIONTHS_PER_UNIT / 10)
     }
 
     /// Returns the number multiplied by `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
@@ -247,7 +247,7 @@ impl ViewCount {
     /// due to rounding by the service or docdeck, and must not be reported as a mismatch. Two different whole numbers
     /// are never nearly equal.
     pub fn nearly_equals(self, other: Self) -> bool {
-        (self - other).millionths().saturating_abs() < MILLIONTHS_PER_VIEW / 20
+        (self - other).millionths().saturating_abs() < MILLIONTHS_PER_UNIT / 20
     }
 }
 
@@ -257,7 +257,7 @@ fn divide_rounded(number: i128, divisor: i128) -> i128 {
     number.saturating_add(half) / divisor
 }
 
-impl Add for ViewCount {
+impl Add for DecimalCount {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -265,7 +265,7 @@ impl Add for ViewCount {
     }
 }
 
-impl Sub for ViewCount {
+impl Sub for DecimalCount {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -273,17 +273,17 @@ impl Sub for ViewCount {
     }
 }
 
-impl Sum for ViewCount {
+impl Sum for DecimalCount {
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::ZERO, Add::add)
     }
 }
 
 /// Converts a sum to a count. A sum beyond 64 bits, which can't be an exact count, becomes text.
-impl From<ViewCount> for Count {
-    fn from(sum: ViewCount) -> Self {
-        let whole = sum.millionths() / MILLIONTHS_PER_VIEW;
-        if sum.millionths() % MILLIONTHS_PER_VIEW != 0
+impl From<DecimalCount> for Count {
+    fn from(sum: DecimalCount) -> Self {
+        let whole = sum.millionths() / MILLIONTHS_PER_UNIT;
+        if sum.millionths() % MILLIONTHS_PER_UNIT != 0
             && let Some(count) = Self::from_f64(sum.as_f64())
         {
             return count;
@@ -293,11 +293,11 @@ impl From<ViewCount> for Count {
 }
 
 /// Formats the number as a JSON number without trailing zeros: `12`, `12.5`, `-0.25`.
-impl fmt::Display for ViewCount {
+impl fmt::Display for DecimalCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (
-            self.millionths().unsigned_abs() / MILLIONTHS_PER_VIEW.unsigned_abs(),
-            self.millionths().unsigned_abs() % MILLIONTHS_PER_VIEW.unsigned_abs(),
+            self.millionths().unsigned_abs() / MILLIONTHS_PER_UNIT.unsigned_abs(),
+            self.millionths().unsigned_abs() % MILLIONTHS_PER_UNIT.unsigned_abs(),
         );
         let sign = if self.millionths() < 0 { "-" } else { "" };
         let decimals = format!("{part:06}");
@@ -307,7 +307,7 @@ impl fmt::Display for ViewCount {
 }
 
 /// Formats the number as a JSON number, with enough digits that parsing it returns the same double.
-impl fmt::Display for Fraction {
+impl fmt::Display for NonInteger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without an exponent, a tiny number would be written with hundreds of zeros.
         if self.0.abs() < 1e-6 { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn value(literal: &str) -> ViewCount {
+    fn value(literal: &str) -> DecimalCount {
         Count::from_json_number(literal)
             .and_then(|count| count.value())
             .unwrap_or_else(|| panic!("{literal} is no count"))
@@ -359,11 +359,11 @@ mod tests {
     #[test]
     fn sums_of_fractions_do_not_drift() {
         let tenth = value("0.1");
-        assert_eq!(std::iter::repeat_n(tenth, 10).sum::<ViewCount>(), ViewCount::ONE);
+        assert_eq!(std::iter::repeat_n(tenth, 10).sum::<DecimalCount>(), DecimalCount::ONE);
         assert_eq!((value("0.1") + value("0.2")).to_string(), "0.3");
         assert!((value("3.333333") + value("6.666667")).nearly_equals(value("10")));
         assert!(!value("10").nearly_equals(value("11")));
-        let large = ViewCount::from(9_007_199_254_740_993);
+        let large = DecimalCount::from(9_007_199_254_740_993);
         assert_eq!((large + large).to_string(), "18014398509481986");
     }
 
@@ -371,34 +371,34 @@ mod tests {
     fn halves_are_rounded_away_from_zero() {
         assert_eq!(["12.5", "12.4", "0.5", "0.4"].map(|n| value(n).rounded()), [13, 12, 1, 0]);
         assert_eq!(["12.25", "12.24", "12.96"].map(|n| value(n).tenths()), [123, 122, 130]);
-        assert_eq!((ViewCount::ZERO - value("12.5")).rounded(), -13);
-        assert_eq!(ViewCount::from(20).scaled(1, 7).to_string(), "2.857143");
-        assert_eq!(ViewCount::from(20).scaled(1, 0), ViewCount::ZERO);
+        assert_eq!((DecimalCount::ZERO - value("12.5")).rounded(), -13);
+        assert_eq!(DecimalCount::from(20).scaled(1, 7).to_string(), "2.857143");
+        assert_eq!(DecimalCount::from(20).scaled(1, 0), DecimalCount::ZERO);
     }
 
     #[test]
     fn typed_decimals_are_parsed_exactly() {
         for text in ["0", "1.5", "-1.5", "-0.5", "1000", "0.000001"] {
-            assert_eq!(ViewCount::parse(text).map(|n| n.to_string()).as_deref(), Some(text));
+            assert_eq!(DecimalCount::parse(text).map(|n| n.to_string()).as_deref(), Some(text));
         }
         for text in ["", ".", "1.", ".5", "1e3", "--1", "0.0000001", "99999999999999999999"] {
-            assert_eq!(ViewCount::parse(text), None, "{text}");
+            assert_eq!(DecimalCount::parse(text), None, "{text}");
         }
     }
 
     #[test]
     fn a_sum_beyond_64_bits_becomes_text() {
-        assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
+        assert_eq!(Count::from(DecimalCount::from(7)), Count::Known(7));
         assert_eq!(Count::from(value("7.5")), Count::from_json_number("7.5").expect("a count"));
-        let beyond = ViewCount::from(u64::MAX) + value("0.5");
+        let beyond = DecimalCount::from(u64::MAX) + value("0.5");
         assert_eq!(Count::from(beyond), Count::Other(CleanText::line("18446744073709551615.5")));
-        assert_eq!(Count::from(ViewCount::from(u64::MAX)), Count::Other(CleanText::line("18446744073709551615")));
+        assert_eq!(Count::from(DecimalCount::from(u64::MAX)), Count::Other(CleanText::line("18446744073709551615")));
     }
 
     proptest! {
         #[test]
         fn a_sum_does_not_depend_on_the_order(mut numbers in prop::collection::vec(0.0..1e9_f64, 0..30), seed: usize) {
-            let sum = |numbers: &[f64]| -> ViewCount {
+            let sum = |numbers: &[f64]| -> DecimalCount {
                 numbers.iter().filter_map(|n| Count::from_f64(*n)?.value()).sum()
             };
             let before = sum(&numbers);
@@ -411,7 +411,7 @@ mod tests {
         #[test]
         fn a_formatted_number_is_parsed_as_the_same_double(number in -1e15..1e15_f64) {
             let literal = match Count::from_f64(number).expect("finite") {
-                Count::Fraction(fraction) => fraction.to_string(),
+                Count::NonInteger(fraction) => fraction.to_string(),
                 count => count.signed_value().expect("a number").to_string(),
             };
             prop_assert_eq!(Count::from_json_number(&literal), Count::from_f64(number));

@@ -23,7 +23,7 @@ impl Scope {
 
     /// Returns the key under which the store holds the clock offset: how many milliseconds the service's clock is ahead
     /// of the local one.
-    pub fn clock_store_key(&self) -> String {
+    pub fn clock_offset_store_key(&self) -> String {
         format!("service-clock {}", self.base_url)
     }
 

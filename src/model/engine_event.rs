@@ -2,9 +2,9 @@
 //! sent, except for [`EngineEvent::Unrecorded`].
 
 use super::analytics::RowsLoadProgress;
-use super::connection::Connection;
+use super::connection::ConnectionState;
 use super::failure::Failure;
-use super::job::{Job, JobKey, RemainingJobs};
+use super::job::{Job, JobKey, JobsLeftAfterPrune};
 use super::ledger::{Budget, Quota};
 use super::load::Timed;
 use super::log::LogEntry;
@@ -25,7 +25,7 @@ pub enum EngineEvent {
     /// `into`.
     Merged { gone: JobKey, into: JobKey },
     /// Another process removed jobs; this is the list of jobs that remain.
-    JobsRemoved(RemainingJobs),
+    JobsRemoved(JobsLeftAfterPrune),
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
     /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. If this
@@ -42,7 +42,7 @@ pub enum EngineEvent {
     /// The site's totals of a range arrived, from the service or from another member of the team.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.
-    Connection(Connection),
+    ConnectionState(ConnectionState),
     /// The budget of a limited operation changed.
     Budget(Quota, Budget),
     /// The state of the exchange with the team's database changed.

@@ -1,7 +1,7 @@
 //! The parts of report filters: words, and comparisons of a value with a number. The filter of page views
 //! (`tui::views::table`) and the filters of the other reports (`model::analytics`) use them.
 
-use super::views::ViewCount;
+use super::views::DecimalCount;
 
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Operator {
 
 /// A term that compares a value: `total>=1k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TypedComparison<'a> {
+pub struct ComparisonTerm<'a> {
     pub name: &'a str,
     /// The operator as typed.
     pub operator_text: &'a str,
@@ -41,7 +41,7 @@ pub struct TypedComparison<'a> {
     pub value: &'a str,
 }
 
-impl<'a> TypedComparison<'a> {
+impl<'a> ComparisonTerm<'a> {
     /// Splits a term that contains an operator.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String
 
 /// Removes the commas from a number. Returns `None` unless the result is an optional sign, then a digit, then only
 /// digits and decimal points.
-pub fn without_commas(typed: &str) -> Option<String> {
+pub fn number_without_commas(typed: &str) -> Option<String> {
     let plain = typed.replace(',', "");
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
     let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
@@ -102,15 +102,15 @@ pub fn without_commas(typed: &str) -> Option<String> {
 }
 
 /// Parses a count such as `12.5` or `1,000`, or a short form such as `1.5k` or `2m`.
-pub fn parse_count(typed: &str) -> Option<ViewCount> {
+pub fn parse_count(typed: &str) -> Option<DecimalCount> {
     let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
         Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
         None => (typed, 0),
     };
-    let digits = without_commas(digits)?;
+    let digits = number_without_commas(digits)?;
     let (integer, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
     // Moves the decimal point to the right: by three digits for k, by six for m.
     let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
     let point = if rest.is_empty() { "" } else { "." };
-    ViewCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))
+    DecimalCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))
 }

@@ -14,14 +14,14 @@ pub struct JobKey(pub i64);
 
 /// The jobs that remain after some were removed by `docdeck prune`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RemainingJobs {
+pub struct JobsLeftAfterPrune {
     /// The keys of the remaining jobs, sorted.
     pub keys: Vec<JobKey>,
     /// The largest job key that existed when this list was made. Jobs with larger keys are newer.
     pub largest_key: JobKey,
 }
 
-impl RemainingJobs {
+impl JobsLeftAfterPrune {
     /// Whether the job still exists. Jobs that are newer than this list count as existing.
     pub fn contains(&self, key: JobKey) -> bool {
         key > self.largest_key || self.keys.binary_search(&key).is_ok()
@@ -248,7 +248,7 @@ impl Job {
 
     /// Returns the most important fact about the job's pull request; `None` if its state is unknown.
     pub fn pr_fact(&self) -> Option<PullRequestFact> {
-        self.pull_request.as_ref().map(|pull_request| pull_request.fact())
+        self.pull_request.as_ref().map(|pull_request| pull_request.main_fact())
     }
 
     /// Returns who has to act on the job's pull request; `None` if unknown.

@@ -136,7 +136,7 @@ pub fn state_word(job: &Job) -> &str {
 
 /// Returns the word for a job's state on screen. Like [`state_word`], but an active job is `working`, and a completed
 /// job has the state of its pull request.
-pub fn list_state_word(job: &Job) -> &str {
+pub fn state_word_in_lists(job: &Job) -> &str {
     match (JobState::of(job), fact_shown_as_state(job)) {
         (_, Some(fact)) => fact.screen_word(),
         (JobState::Active, None) => JobState::Active.screen_word(),
@@ -191,7 +191,7 @@ pub const MARKED_SYMBOL: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses, delivery states, groups and
 /// `ready`. The user can also type a status that only the service knows; this function can't return it.
-pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
+pub fn known_filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
     let groups = JobGroup::ALL.into_iter().filter(|group| *group != JobGroup::Queued).map(|group| {
@@ -231,7 +231,7 @@ pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.remote.status.as_ref().filter(|_| !job.local.gone).map(Status::word);
     let fact = fact_shown_as_state(job).map(|fact| fact.word_and_meaning().0);
-    status.into_iter().chain([state_word(job), list_state_word(job)]).chain(fact).chain([job.group().name()])
+    status.into_iter().chain([state_word(job), state_word_in_lists(job)]).chain(fact).chain([job.group().name()])
 }
 
 /// The word for a pull request whose state is not loaded.
@@ -274,7 +274,7 @@ mod tests {
         (job.id, job.remote.status) = (JobId::new("j1"), Some(Status::Completed));
         let draft = PullRequest { state: PullRequestState::Draft, ..open_pull_request(Time::default()) };
         job.pull_request = Some(Box::new(draft));
-        assert_eq!(list_state_word(&job), "draft PR");
+        assert_eq!(state_word_in_lists(&job), "draft PR");
         let words: Vec<&str> = state_words(&job).collect();
         assert!(["completed", "draft", "draft PR"].iter().all(|word| words.contains(word)), "{words:?}");
         assert!(pull_request_words(&job).any(|word| word == "draft"));

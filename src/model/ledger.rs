@@ -64,7 +64,7 @@ impl Quota {
 pub const RATE_LIMIT_WINDOW: TimeDelta = TimeDelta::hours(1);
 
 /// The longest wait after a 429. A longer wait can only come from a wrong clock or an invalid header, and is shortened.
-pub const MAX_WAIT: TimeDelta = TimeDelta::hours(24);
+pub const MAX_RATE_LIMIT_WAIT: TimeDelta = TimeDelta::hours(24);
 
 /// A wait, given as the time until which no request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +108,10 @@ pub fn next_wait_text_change(end: Time, now: Time) -> Time {
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
-/// Formats a duration of at most [`MAX_WAIT`]: in seconds below a minute, in minutes (`22m`) up to two hours, otherwise
-/// in hours. Minutes and hours are rounded up. A longer duration is shown as [`MAX_WAIT`].
+/// Formats a duration of at most [`MAX_RATE_LIMIT_WAIT`]: in seconds below a minute, in minutes (`22m`) up to two
+/// hours, otherwise in hours. Minutes and hours are rounded up. A longer duration is shown as [`MAX_RATE_LIMIT_WAIT`].
 pub fn wait_text(delta: TimeDelta) -> String {
-    let s = delta.min(MAX_WAIT).num_seconds().max(0);
+    let s = delta.min(MAX_RATE_LIMIT_WAIT).num_seconds().max(0);
     match s {
         0..60 => format!("{s}s"),
         60..=7_200 => format!("{}m", (s + 59) / 60),
@@ -161,29 +161,31 @@ pub struct RateLimitBlock {
 
 impl RateLimitBlock {
     /// Whether the clock that recorded the block was ahead of the current clock, which reads `now`.
-    fn is_ahead(&self, now: Time) -> bool {
-        self.received_at.is_some_and(|at| at > now) || self.until - now > MAX_WAIT
+    fn was_clock_ahead(&self, now: Time) -> bool {
+        self.received_at.is_some_and(|at| at > now) || self.until - now > MAX_RATE_LIMIT_WAIT
     }
 
     /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
     /// clock reading is stored.
     pub fn must_set_seen_ahead_at(&self, now: Time) -> bool {
-        self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
+        self.was_clock_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
     /// Whether the block must be deleted: its wait is over, and the clock that recorded the block was ahead of the
     /// current clock. If this block stayed, its wait would apply again once the current clock reaches the time at which
     /// the block was recorded.
     pub fn must_be_deleted(&self, now: Time) -> bool {
-        self.is_ahead(now) && self.wait(now).is_none()
+        self.was_clock_ahead(now) && self.wait(now).is_none()
     }
 
     /// Returns the rest of the wait, or `None` if it is over. If the block was recorded by a clock that was ahead, the
     /// wait lasts as long as the service asked, counted from the clock reading at which this was first noticed.
     pub fn wait(&self, now: Time) -> Option<Wait> {
-        let until = if self.is_ahead(now) {
-            let length = self.received_at.map_or(MAX_WAIT, |at| self.until - at);
-            self.until.min(earlier_clock_reading(self.seen_ahead_at, now) + length.clamp(TimeDelta::zero(), MAX_WAIT))
+        let until = if self.was_clock_ahead(now) {
+            let length = self.received_at.map_or(MAX_RATE_LIMIT_WAIT, |at| self.until - at);
+            self.until.min(
+                earlier_clock_reading(self.seen_ahead_at, now) + length.clamp(TimeDelta::zero(), MAX_RATE_LIMIT_WAIT),
+            )
         } else {
             self.until
         };

@@ -73,7 +73,7 @@ fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
 
 #[test]
 fn no_wait_is_longer_than_a_day() {
-    let day = MAX_WAIT.num_seconds();
+    let day = MAX_RATE_LIMIT_WAIT.num_seconds();
     for stored in [block(400 * 3600, None), block(400 * 3600, Some(0)), block(400 * 3600, Some(300 * 3600))] {
         let wait = stored.wait(at(0)).expect("it lasts");
         assert_eq!(wait.until, at(day), "{stored:?}");
@@ -128,6 +128,6 @@ proptest! {
         let counted = compute_budget(Quota::Create, &uses, None, at(0));
         prop_assert!(counted.resets_at.is_none_or(|reset| reset > at(0) && reset <= at(3600)), "{counted:?}");
         let blocked = compute_budget(Quota::Create, &uses, Some(block(until, learned)), at(0));
-        prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= MAX_WAIT), "{blocked:?}");
+        prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= MAX_RATE_LIMIT_WAIT), "{blocked:?}");
     }
 }

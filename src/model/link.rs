@@ -40,7 +40,7 @@ impl WebLink {
     }
 
     /// Returns the URL for display, without `https://`.
-    pub fn short(&self) -> &str {
+    pub fn without_https(&self) -> &str {
         self.as_str().strip_prefix("https://").unwrap_or(self.as_str())
     }
 }
@@ -52,7 +52,7 @@ pub fn display_url(link: &CleanText) -> CleanText {
 
 /// Returns the URL without `https://` for display, or the text as received if it is not a web link.
 pub fn short_display_url(link: &CleanText) -> String {
-    WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.short().to_owned())
+    WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.without_https().to_owned())
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     fn a_plain_link_stays_as_it_is() {
         let link = "https://github.com/acme/docs/pull/1423?a=1&b=2#top";
         assert_eq!(read(link).as_deref(), Some(link));
-        assert_eq!(WebLink::parse(link).expect("a link").short(), "github.com/acme/docs/pull/1423?a=1&b=2#top");
+        assert_eq!(WebLink::parse(link).expect("a link").without_https(), "github.com/acme/docs/pull/1423?a=1&b=2#top");
     }
 
     #[test]

@@ -51,11 +51,11 @@ pub fn merge_response(job: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
 /// Merges the state that a code host reported for the job's pull request into the job. If the pull request's most
 /// important fact (such as failed checks) or its head commit has changed, and the user has to act next, the job counts
 /// as changed, so that it is listed as needing the user again.
-pub fn merge_pull_request(job: &mut Job, newer: PullRequest, now: Time) {
+pub fn apply_pull_request_state(job: &mut Job, newer: PullRequest, now: Time) {
     let before = job.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));
-    let is_news = before.is_some_and(|before| (before.fact(), &before.head) != (merged.fact(), &merged.head));
-    if is_news && merged.fact().turn() == PullRequestTurn::User {
+    let is_news = before.is_some_and(|before| (before.main_fact(), &before.head) != (merged.main_fact(), &merged.head));
+    if is_news && merged.main_fact().turn() == PullRequestTurn::User {
         job.local.changed_at = time_after_last_action(job, now);
     }
     job.pull_request = Some(Box::new(merged));

@@ -158,12 +158,12 @@ impl DeliveryKind {
     }
 
     /// Whether the service certainly did not carry out the prompt.
-    pub fn had_no_effect(self) -> bool {
+    pub fn certainly_had_no_effect(self) -> bool {
         matches!(self, Self::NotSent | Self::Rejected)
     }
 
     /// Whether later prompts of the job must wait for this one, since follow-ups are sent in order.
-    pub fn blocks_next(self) -> bool {
+    pub fn blocks_later_prompts(self) -> bool {
         !matches!(self, Self::Accepted | Self::Discarded)
     }
 }

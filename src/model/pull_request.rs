@@ -215,7 +215,7 @@ impl PullRequest {
         // An open pull request counts as pending until docdeck has tried to read its checks. Checks that the token may
         // not read are ignored.
         let is_pending = self.checks.state == ChecksState::Pending
-            || (self.state == PullRequestState::Open && self.has_unrequested_checks());
+            || (self.state == PullRequestState::Open && self.has_never_requested_checks());
         let facts = [
             (self.state == PullRequestState::Merged, PullRequestFact::Merged),
             (self.state == PullRequestState::Closed, PullRequestFact::Closed),
@@ -232,15 +232,15 @@ impl PullRequest {
     }
 
     /// Returns the most important fact about the state.
-    pub fn fact(&self) -> PullRequestFact {
+    pub fn main_fact(&self) -> PullRequestFact {
         self.facts().next().unwrap_or(PullRequestFact::Ready)
     }
 
     /// Returns the most important fact in words.
     pub fn fact_text(&self) -> &'static str {
-        match self.fact() {
+        match self.main_fact() {
             // Before the checks are read, nothing is known about them, so the text must not claim that they run.
-            PullRequestFact::Pending if self.has_unrequested_checks() => "open",
+            PullRequestFact::Pending if self.has_never_requested_checks() => "open",
             fact => fact.word_and_meaning().1,
         }
     }
@@ -253,7 +253,7 @@ impl PullRequest {
     }
 
     /// Whether docdeck has not tried to read the checks yet.
-    pub fn has_unrequested_checks(&self) -> bool {
+    pub fn has_never_requested_checks(&self) -> bool {
         self.checks_as_of.is_none() && self.checks.state == ChecksState::Unavailable
     }
 
@@ -276,7 +276,7 @@ impl PullRequest {
         if same_head && merged.review.is_none() {
             merged.review = self.review.filter(|review| *review == ReviewDecision::Approved);
         }
-        if merged.fact() == self.fact() && same_head {
+        if merged.main_fact() == self.main_fact() && same_head {
             merged.changed_at = self.changed_at;
         }
         merged
@@ -366,7 +366,7 @@ impl PullRequestFact {
 
     /// Returns all words that filters accept after `pr:`, with hyphens instead of spaces. Besides the words of the
     /// facts, these are `unknown`, and `open` for every pull request that is not merged or closed.
-    pub fn filter_words() -> impl Iterator<Item = String> {
+    pub fn known_filter_words() -> impl Iterator<Item = String> {
         let facts = Self::ALL.into_iter().flat_map(Self::words);
         ["open"].into_iter().chain(facts).chain(["unknown"]).map(|word| word.replace(' ', "-"))
     }
@@ -456,20 +456,20 @@ pub(crate) mod tests {
     fn the_most_important_fact_wins() {
         let open = open_pull_request(at(0));
         let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
-        assert_eq!(open.fact(), PullRequestFact::Ready);
-        assert_eq!(PullRequest { checks: failing.clone(), ..open.clone() }.fact(), PullRequestFact::Failing);
+        assert_eq!(open.main_fact(), PullRequestFact::Ready);
+        assert_eq!(PullRequest { checks: failing.clone(), ..open.clone() }.main_fact(), PullRequestFact::Failing);
         let conflict = PullRequest { conflict: Some(true), checks: failing, ..open.clone() };
-        assert_eq!(conflict.fact(), PullRequestFact::Conflict);
-        assert_eq!(PullRequest { state: PullRequestState::Merged, ..conflict }.fact(), PullRequestFact::Merged);
+        assert_eq!(conflict.main_fact(), PullRequestFact::Conflict);
+        assert_eq!(PullRequest { state: PullRequestState::Merged, ..conflict }.main_fact(), PullRequestFact::Merged);
         assert_eq!(
-            PullRequest { conflict: None, ..open.clone() }.fact(),
+            PullRequest { conflict: None, ..open.clone() }.main_fact(),
             PullRequestFact::Ready,
             "unknown is no conflict"
         );
         let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
         let draft = PullRequest { state: PullRequestState::Draft, ..open };
-        assert_eq!(draft.fact(), PullRequestFact::Draft);
-        assert_eq!(PullRequest { checks: pending, ..draft }.fact(), PullRequestFact::Pending);
+        assert_eq!(draft.main_fact(), PullRequestFact::Draft);
+        assert_eq!(PullRequest { checks: pending, ..draft }.main_fact(), PullRequestFact::Pending);
     }
 
     #[test]

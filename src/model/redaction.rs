@@ -20,7 +20,7 @@ const REDACTED: &str = "***";
 const KEY_PREFIX: &[u8] = b"mint";
 /// The minimum length of the random part of a service key. A shorter part after the prefix is an ordinary word, such
 /// as `config` in `mint_config`.
-const MIN_SECRET_LENGTH: usize = 8;
+const MIN_KEY_RANDOM_PART_LENGTH: usize = 8;
 /// The length in bytes from which a text without separators is too long for a word, and may be a key.
 const MAX_WORD_LENGTH: usize = 20;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
@@ -30,7 +30,7 @@ const ENCODED_PREFIXES: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF"
 const MIN_ENCODED_LENGTH: usize = 16;
 /// The minimum length of a known key that is also searched for in encoded forms. A shorter key could be part of any
 /// text.
-const MIN_KNOWN_KEY_LENGTH: usize = 8;
+const MIN_KEY_LENGTH_FOR_ENCODED_SEARCH: usize = 8;
 
 /// Removes everything that has the form of a service key: plain, percent-encoded or in base64.
 pub fn redacted(text: &str) -> Cow<'_, str> {
@@ -94,7 +94,7 @@ impl Redactor {
         let key = key.expose();
         let mut text_forms = vec![Zeroizing::new(key.to_owned())];
         let mut base64_forms = Vec::new();
-        if key.len() >= MIN_KNOWN_KEY_LENGTH {
+        if key.len() >= MIN_KEY_LENGTH_FOR_ENCODED_SEARCH {
             let in_url = percent_encoding::utf8_percent_encode(key, percent_encoding::NON_ALPHANUMERIC);
             text_forms.push(Zeroizing::new(in_url.to_string()));
             for form in [key.to_owned(), key.to_ascii_uppercase(), key.to_ascii_lowercase()].map(Zeroizing::new) {
@@ -214,7 +214,7 @@ fn is_random(name: &[u8]) -> bool {
     name.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);
         let is_mixed = has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-        part.len() >= MAX_WORD_LENGTH || part.len() >= MIN_SECRET_LENGTH && is_mixed
+        part.len() >= MAX_WORD_LENGTH || part.len() >= MIN_KEY_RANDOM_PART_LENGTH && is_mixed
     })
 }
 

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::load::Timed;
 use super::period::DateRange;
 use super::text::CleanText;
-use super::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewCount, ViewsResponse, as_f64};
+use super::views::{Count, Counts, DecimalCount, MAX_PAGE_SIZE, PageRow, ViewsResponse, as_f64};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Report {
         self.share(self.sums().total)
     }
 
-    fn share(&self, loaded: ViewCount) -> Option<f64> {
+    fn share(&self, loaded: DecimalCount) -> Option<f64> {
         let total = self.totals.total.value().filter(|total| !total.is_zero())?;
         Some(loaded.ratio_to(total).min(1.0))
     }
@@ -130,7 +130,7 @@ struct ReportIndex {
     /// The position of each path in the report's rows.
     row_indices: HashMap<CleanText, usize>,
     /// The sum of the total views of all rows.
-    total: ViewCount,
+    total: DecimalCount,
 }
 
 impl ReportIndex {
@@ -162,23 +162,23 @@ impl ReportIndex {
     }
 }
 
-fn total_views(counts: &Counts) -> ViewCount {
+fn total_views(counts: &Counts) -> DecimalCount {
     counts.total.value().unwrap_or_default()
 }
 
 /// The sums of the human, AI and total views of several pages. They saturate instead of overflowing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ViewSums {
-    pub human: ViewCount,
-    pub ai: ViewCount,
-    pub total: ViewCount,
+    pub human: DecimalCount,
+    pub ai: DecimalCount,
+    pub total: DecimalCount,
 }
 
 impl ViewSums {
     /// Returns these sums plus the given counts.
     #[must_use]
     pub fn plus(self, counts: &Counts) -> Self {
-        let add = |sum: ViewCount, count: &Count| sum + count.value().unwrap_or_default();
+        let add = |sum: DecimalCount, count: &Count| sum + count.value().unwrap_or_default();
         Self {
             human: add(self.human, &counts.human),
             ai: add(self.ai, &counts.ai),
@@ -494,7 +494,7 @@ mod tests {
             true,
             Time::default(),
         );
-        assert_eq!(report.sums().human, ViewCount::ZERO);
+        assert_eq!(report.sums().human, DecimalCount::ZERO);
         assert_eq!(report.loaded_share(), None, "no totals, no share");
     }
 }

@@ -92,7 +92,7 @@ impl AsRef<str> for CleanText {
 
 /// Cleans source text line by line. Tabs, LF and CRLF stay, so that the lines of a diff stay the same. Does not remove
 /// service keys.
-pub fn clean_source(raw: &str) -> Cow<'_, str> {
+pub fn clean_source_code(raw: &str) -> Cow<'_, str> {
     let is_clean = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
     if is_clean(raw) {
         return Cow::Borrowed(raw);
@@ -265,7 +265,7 @@ fn skip_control_string(chars: &mut Chars<'_>) {
 }
 
 /// Formats names as a list within a sentence: `a, b and c`.
-pub fn sentence_list(names: &[&str]) -> String {
+pub fn join_with_and(names: &[&str]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => names.concat(),
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn source_text_keeps_its_lines_tabs_and_line_ends() {
-        assert_eq!(clean_source("a\tb\r\nc\n"), "a\tb\r\nc\n");
-        assert_eq!(clean_source("+a\x1b]0;title\n-b\rc\u{200b}d\u{2028}e\n"), "+a\n-b cd e\n");
+        assert_eq!(clean_source_code("a\tb\r\nc\n"), "a\tb\r\nc\n");
+        assert_eq!(clean_source_code("+a\x1b]0;title\n-b\rc\u{200b}d\u{2028}e\n"), "+a\n-b cd e\n");
     }
 
     #[test]

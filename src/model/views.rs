@@ -1,6 +1,6 @@
 //! Page views as the service counts them. Every field may be missing or unexpected.
 
-pub use super::count::{Count, Fraction, ViewCount};
+pub use super::count::{Count, DecimalCount, NonInteger};
 
 use super::period::DateRange;
 use super::text::CleanText;

@@ -64,7 +64,7 @@ pub struct EffectTasks {
     draining_sessions: JoinSet<()>,
     /// The task that reads the first rows of the jobs list. It was started before the dashboard. `None` after its
     /// result was used.
-    first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
+    first_jobs: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
     deferred_prefetch: Option<Effect>,
@@ -88,14 +88,14 @@ impl EffectTasks {
             tasks: JoinSet::new(),
             ordered_tasks_done: None,
             draining_sessions: JoinSet::new(),
-            first_rows: None,
+            first_jobs: None,
             deferred_prefetch: None,
         }
     }
 
     /// Sets the task that is already reading the first rows. The next [`JobsEffect::LoadFirstRows`] uses its result.
-    pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>) {
-        self.first_rows = rows;
+    pub(super) fn set_first_jobs(&mut self, rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>) {
+        self.first_jobs = rows;
     }
 
     /// Sets the folder for exports. Without this call, exports are written to the current folder.
@@ -188,7 +188,7 @@ impl EffectTasks {
             return;
         }
         if let Effect::Jobs(JobsEffect::LoadFirstRows(_)) = effect
-            && let Some(rows) = self.first_rows.take()
+            && let Some(rows) = self.first_jobs.take()
         {
             self.tasks.spawn(async move {
                 Some(Msg::Jobs(JobsMsg::FirstRowsLoaded(rows.await.ok()?.map_err(store_failure))))

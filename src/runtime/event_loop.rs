@@ -38,7 +38,7 @@ const MAX_HANDLING_TIME_BEFORE_DRAWING: Duration = Duration::from_millis(8);
 /// Minimum time between two timers of the state machine.
 const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
 /// For this long after a foreground program has ended, SIGINT and SIGQUIT are assumed to be meant for that program.
-const LATE_INTERRUPT_TIME: Duration = Duration::from_millis(500);
+const INTERRUPT_GRACE_AFTER_CHILD: Duration = Duration::from_millis(500);
 /// Maximum time to sleep. After the computer has woken up from standby, ages on the screen are correct again within
 /// this time.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ pub(super) struct Dashboard {
     /// When the last foreground program ended.
     pub(super) child_ended_at: Option<Instant>,
     /// Why the dashboard ends; `None` while it runs.
-    pub(super) exit: Option<ExitReason>,
+    pub(super) exit_reason: Option<ExitReason>,
     /// When to send the next [`Msg::Timer`] to the state machine, because the screen then changes without input. `None`
     /// if no such change is due.
     pub(super) next_timer_at: Option<Time>,
@@ -134,8 +134,8 @@ impl Dashboard {
                 WakeReason::Timer => {}
             }
             self.handle_pending_messages();
-            if let Some(exit) = self.exit {
-                return exit;
+            if let Some(exit_reason) = self.exit_reason {
+                return exit_reason;
             }
             self.fire_timer();
             self.draw_when_due();
@@ -179,7 +179,7 @@ impl Dashboard {
         self.request_background();
         self.update_theme();
         if save_as_default && result.is_ok() {
-            self.effects.spawn(self.effects.profile_effects().clone().save_theme(name.to_owned()));
+            self.effects.spawn(self.effects.profile_effects().clone().save_theme_setting(name.to_owned()));
             return None;
         }
         let key = self.app.key_label(Context::Palette, Action::SaveTheme);
@@ -200,8 +200,8 @@ impl Dashboard {
         }
     }
 
-    /// Converts `at`, the time of a timer, to the monotonic clock. `monotonic_now` is the current time on that clock. The
-    /// result is at most [`MAX_SLEEP`] from now, and at least [`MIN_TIMER_INTERVAL`] after the last timer.
+    /// Converts `at`, the time of a timer, to the monotonic clock. `monotonic_now` is the current time on that clock.
+    /// The result is at most [`MAX_SLEEP`] from now, and at least [`MIN_TIMER_INTERVAL`] after the last timer.
     fn timer_instant(&self, at: Time, monotonic_now: Instant) -> Instant {
         let pause = (at - Utc::now()).to_std().unwrap_or_default().min(MAX_SLEEP);
         (monotonic_now + pause).max(self.last_timer_at + MIN_TIMER_INTERVAL)
@@ -220,7 +220,7 @@ impl Dashboard {
     fn handle_pending_messages(&mut self) {
         let start = Instant::now();
         for _ in 0..MAX_MESSAGES_BEFORE_DRAWING {
-            let msg = if self.exit.is_some() {
+            let msg = if self.exit_reason.is_some() {
                 None
             } else if let Some(event) = self.session.try_next() {
                 Some(Msg::Input(event))
@@ -261,14 +261,14 @@ impl Dashboard {
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
-                self.exit.get_or_insert(ExitReason::Quit);
+                self.exit_reason.get_or_insert(ExitReason::Quit);
                 None
             }
             Effect::Suspend => self.suspend(),
             Effect::SuspendNow => self.stop_process(),
             Effect::SetMouse(on) => {
                 if self.session.set_mouse(on).is_err() {
-                    self.exit.get_or_insert(ExitReason::Terminated);
+                    self.exit_reason.get_or_insert(ExitReason::Terminated);
                 }
                 None
             }
@@ -290,7 +290,7 @@ impl Dashboard {
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
             Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, key }) => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
-                self.exit.get_or_insert(ExitReason::Relaunch(next));
+                self.exit_reason.get_or_insert(ExitReason::Relaunch(next));
                 None
             }
             Effect::Profiles(ProfilesEffect::ReadProfileKey(at)) => self.read_profile_key(at),
@@ -357,12 +357,13 @@ impl Dashboard {
             }
         }
         // The SIGINT or SIGQUIT that ended the foreground program may arrive here after the end of that program.
-        let is_late_interrupt = self.child_ended_at.is_some_and(|at| at.elapsed() < LATE_INTERRUPT_TIME);
+        let is_late_interrupt = self.child_ended_at.is_some_and(|at| at.elapsed() < INTERRUPT_GRACE_AFTER_CHILD);
         match signal {
             Signal::Interrupt | Signal::Quit if is_late_interrupt => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
-                let exit = if signal == Signal::Interrupt { ExitReason::Interrupted } else { ExitReason::Terminated };
-                self.exit = Some(exit);
+                let exit_reason =
+                    if signal == Signal::Interrupt { ExitReason::Interrupted } else { ExitReason::Terminated };
+                self.exit_reason = Some(exit_reason);
                 self.handle(Msg::Terminate);
             }
             Signal::Stop => {
@@ -387,7 +388,7 @@ impl Dashboard {
             Some(engine) => {
                 // Also gives up the team's polling lease, so that another member polls while docdeck is stopped.
                 self.effects.spawn(async move {
-                    engine.close_team_connection().await;
+                    engine.release_leases_and_close_team_connection().await;
                     Msg::TeamDisconnected
                 });
                 None
@@ -415,7 +416,7 @@ impl Dashboard {
                 Some(Msg::ActionFinished { success_notice: CleanText::line("suspend"), result })
             }
             Err(_) => {
-                self.exit.get_or_insert(ExitReason::Terminated);
+                self.exit_reason.get_or_insert(ExitReason::Terminated);
                 None
             }
         }
@@ -437,7 +438,7 @@ impl Dashboard {
     /// Takes the terminal over again after a foreground program.
     pub(super) fn regain_terminal(&mut self) {
         if self.session.resume().is_err() {
-            self.exit.get_or_insert(ExitReason::Terminated);
+            self.exit_reason.get_or_insert(ExitReason::Terminated);
         }
         self.scheduler.request_frame();
     }
@@ -446,7 +447,7 @@ impl Dashboard {
     fn resume(&mut self) {
         self.is_suspend_pending = false;
         if self.session.resume().is_err() {
-            self.exit.get_or_insert(ExitReason::Terminated);
+            self.exit_reason.get_or_insert(ExitReason::Terminated);
             return;
         }
         self.continue_running();
@@ -499,7 +500,7 @@ impl Dashboard {
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.
-            self.exit.get_or_insert(ExitReason::Terminated);
+            self.exit_reason.get_or_insert(ExitReason::Terminated);
         }
         self.scheduler.record_frame(Instant::now());
     }

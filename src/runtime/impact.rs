@@ -74,7 +74,7 @@ impl ImpactReader<'_> {
             _ => None,
         };
         let missing = match after {
-            Some(range) => self.complete_snapshots(job, &mut snapshots, range).await?,
+            Some(range) => self.fill_in_missing_snapshots(job, &mut snapshots, range).await?,
             None => Vec::new(),
         };
         let mut pages = Vec::new();
@@ -92,7 +92,7 @@ impl ImpactReader<'_> {
 
     /// Reads the missing numbers of the days after a job from the stored reports, and stores them with the job, because
     /// the reports expire. Returns the reports that have to be loaded for the numbers that are still missing.
-    async fn complete_snapshots(
+    async fn fill_in_missing_snapshots(
         &self,
         job: JobKey,
         snapshots: &mut JobSnapshots,
@@ -153,19 +153,19 @@ impl ImpactReader<'_> {
         range: DateRange,
         days: &[DateRange],
     ) -> Result<PageHistory, StoreError> {
-        let mut periods = self.store.page_periods(self.scope, path).await?;
+        let mut periods = self.store.page_views_by_range(self.scope, path).await?;
         for period in &mut periods {
-            self.convert_time_to_local(&mut period.views);
+            self.convert_to_local_clock(&mut period.views);
         }
         let days_with_state = days.iter().zip(self.store.page_views(self.scope, path, days).await?);
         let without_views = |(day, views): (&DateRange, PageViewsState)| match views {
-            PageViewsState::NotListed(as_of) => Some(Timed { value: *day, as_of: self.local_time(as_of) }),
+            PageViewsState::NotListed(as_of) => Some(Timed { value: *day, as_of: self.to_local_clock(as_of) }),
             PageViewsState::Known(_) | PageViewsState::Unknown => None,
         };
         let days_without_views = days_with_state.filter_map(without_views).collect();
         let reports = self.read_page_reports(path, range).await?;
         let mut jobs = Vec::new();
-        for row in self.store.jobs_about(self.scope, path).await? {
+        for row in self.store.jobs_about_page(self.scope, path).await? {
             let (before, after) = self.views_before_and_after(&row, path).await?;
             jobs.push((row.key, before, after));
         }
@@ -193,7 +193,7 @@ impl ImpactReader<'_> {
             reports.questions.as_mut().map(|known| &mut known.as_of),
             reports.searches.as_mut().map(|known| &mut known.as_of),
         ];
-        times.into_iter().flatten().for_each(|as_of| *as_of = self.local_time(*as_of));
+        times.into_iter().flatten().for_each(|as_of| *as_of = self.to_local_clock(*as_of));
         Ok(reports)
     }
 
@@ -210,8 +210,8 @@ impl ImpactReader<'_> {
         let mut next = || {
             let mut views = known.next().unwrap_or(PageViewsState::Unknown);
             match &mut views {
-                PageViewsState::Known(known) => self.convert_time_to_local(known),
-                PageViewsState::NotListed(as_of) => *as_of = self.local_time(*as_of),
+                PageViewsState::Known(known) => self.convert_to_local_clock(known),
+                PageViewsState::NotListed(as_of) => *as_of = self.to_local_clock(*as_of),
                 PageViewsState::Unknown => {}
             }
             views
@@ -219,11 +219,11 @@ impl ImpactReader<'_> {
         Ok((next(), next()))
     }
 
-    fn convert_time_to_local(&self, views: &mut Timed<Counts>) {
-        views.as_of = self.local_time(views.as_of);
+    fn convert_to_local_clock(&self, views: &mut Timed<Counts>) {
+        views.as_of = self.to_local_clock(views.as_of);
     }
 
-    fn local_time(&self, service: crate::model::Time) -> crate::model::Time {
+    fn to_local_clock(&self, service: crate::model::Time) -> crate::model::Time {
         self.engine.as_ref().map_or(service, |engine| engine.to_local_time(service))
     }
 }

@@ -7,7 +7,7 @@ use crate::model::job::JobKey;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
 use crate::model::pull_request_action::{ActionOutcome, SeenHeadCommit};
 use crate::store::StoreError;
-use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
+use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_PREFETCHED_THREAD_BYTES};
 use chrono::Utc;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl EffectRunner {
                 JobsMsg::ThreadLoaded { job, result }
             }
             JobsEffect::PrefetchThreads(jobs) => {
-                JobsMsg::ThreadsPrefetched(self.read_threads(jobs, Some(MAX_THREAD_BYTES)).await)
+                JobsMsg::ThreadsPrefetched(self.read_threads(jobs, Some(MAX_PREFETCHED_THREAD_BYTES)).await)
             }
             JobsEffect::Check(job) => {
                 JobsMsg::Checked(self.with_engine(async |engine| engine.refresh(job).await).await)
@@ -92,7 +92,7 @@ impl EffectRunner {
             }
             JobsEffect::CheckBuild { job, build } => {
                 tokio::time::sleep(BUILD_POLL_INTERVAL).await;
-                let result = self.check_build(job, &build).await;
+                let result = self.fetch_build(job, &build).await;
                 JobsMsg::BuildChecked { job, id: build.id, result }
             }
             JobsEffect::RefreshPullRequests(jobs) => {
@@ -134,7 +134,7 @@ impl EffectRunner {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
         let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
-        Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_jobs_in_other_scopes(scopes).await? })
+        Ok(AllProfilesJobs { jobs, jobs_without_profile_count: self.store.count_jobs_in_other_scopes(scopes).await? })
     }
 
     async fn find_jobs_by_prompt_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {

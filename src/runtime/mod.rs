@@ -103,7 +103,7 @@ pub struct DashboardConfig {
 /// The result of [`run_dashboard`].
 #[derive(Debug)]
 pub struct DashboardOutcome {
-    pub exit: ExitReason,
+    pub exit_reason: ExitReason,
     /// The final state of the setup form, if the dashboard showed it.
     pub welcome: Option<Box<Welcome>>,
     /// Whether the outcome of at least one sent prompt could not be recorded in the store.
@@ -149,7 +149,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
     let mut effects = EffectTasks::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_profile_effects(config.profile_effects);
-    effects.set_first_rows(preload.first_rows.take());
+    effects.set_first_jobs(preload.first_jobs.take());
     let (mut app, initial_effects) = App::new(start, Utc::now());
     app.dialogs.extend(config.first_dialog);
     let mut dashboard = Dashboard {
@@ -171,7 +171,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         foreground: None,
         is_suspend_pending: false,
         child_ended_at: None,
-        exit: None,
+        exit_reason: None,
         next_timer_at: None,
         last_timer_at: Instant::now(),
     };
@@ -186,8 +186,8 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         dashboard.effects.start_engine(connection, event_sender.clone());
     }
     #[cfg(debug_assertions)]
-    crash_on_request(&mut dashboard.effects);
-    let exit = dashboard.run().await;
+    panic_if_test_asks(&mut dashboard.effects);
+    let exit_reason = dashboard.run().await;
     // Restores the terminal before waiting for pending writes, which need no screen.
     let Dashboard { app, mut session, mut effects, mut engine_events, .. } = dashboard;
     session.await_pending_reply().await;
@@ -196,19 +196,19 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let mut unrecorded = app.unrecorded;
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_to_stderr(&format!("docdeck: {}", one.sentence())));
-    if exit == ExitReason::Quit && !demo {
+    if exit_reason == ExitReason::Quit && !demo {
         effects.await_responses(&mut engine_events, &mut unrecorded).await;
     }
     effects.end().await;
     drop(event_sender);
-    Ok(DashboardOutcome { exit, welcome, has_unrecorded_outcomes: !unrecorded.is_empty() })
+    Ok(DashboardOutcome { exit_reason, welcome, has_unrecorded_outcomes: !unrecorded.is_empty() })
 }
 
 /// Panics if an environment variable requests it, so that tests can check that the terminal is restored. Not in release
 /// builds.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "a panic is what is asked for")]
-fn crash_on_request(effects: &mut EffectTasks) {
+fn panic_if_test_asks(effects: &mut EffectTasks) {
     match std::env::var("DOCDECK_TEST_PANIC").as_deref() {
         Ok("loop") => panic!("asked for by DOCDECK_TEST_PANIC"),
         Ok("task") => effects.spawn(async { panic!("asked for by DOCDECK_TEST_PANIC") }),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// Maximum number of file names that are tried: `name`, `name-2`, … `name-999`.
-const MAX_FILE_NAMES: u32 = 999;
+const MAX_NUMBERED_NAMES: u32 = 999;
 
 /// The result of writing a file.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<Write
 
 /// Creates the first of the files `name`, `name-2`, … that doesn't exist yet, and returns its path.
 fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
-    for n in 1..=MAX_FILE_NAMES {
+    for n in 1..=MAX_NUMBERED_NAMES {
         let path = numbered_name(name, n);
         match write_new_file(&path, text.as_bytes()) {
             Ok(()) => return Ok(path),

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 
 /// The time within which the program that opens the link can report a failure. A program that still runs after this
 /// time counts as successful and is not ended: it may be the browser itself.
-const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
+const FAILURE_REPORT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub async fn run_opener(words: &[String], url: &str) -> Result<(), Failure> {
     let program = words.first().map_or("", String::as_str);
     let failed = |why: &str| Failure::local(&format!("{program} could not open the link ({why}): {url}"));
     let mut child = start_detached(words, Stdio::null()).map_err(failed)?;
-    match tokio::time::timeout(FAILURE_TIMEOUT, child.wait()).await {
+    match tokio::time::timeout(FAILURE_REPORT_TIMEOUT, child.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
         _ => Ok(()),
     }

@@ -9,7 +9,7 @@ use crate::config::write::{self, WriteError, write_profile};
 use crate::engine::check::probe_key as test_key;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
+use crate::model::setup::{ConfigWritePermission, KeySourceInput, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 use crate::tui::ConfigWriteError;
 use crate::tui::{Msg, ProfilesEffect, ProfilesMsg, SavedFilter};
@@ -39,9 +39,9 @@ impl ProfileEffectRunner {
                 Some(self.write_new_profile(attempt, profile, allowed).await)
             }
             ProfilesEffect::TestProfile { attempt, profile, key } => {
-                Some(ProfilesMsg::ProfileTested { attempt, result: self.test(&profile, key).await })
+                Some(ProfilesMsg::ProfileTested { attempt, result: self.test_profile(&profile, key).await })
             }
-            ProfilesEffect::CheckProfile { attempt, profile } => Some(self.check(attempt, profile).await),
+            ProfilesEffect::CheckProfile { attempt, profile } => Some(self.check_new_profile(attempt, profile).await),
             ProfilesEffect::AddProfile(..)
             | ProfilesEffect::ReadProfileKey(_)
             | ProfilesEffect::TestProfileKey(..)
@@ -50,7 +50,7 @@ impl ProfileEffectRunner {
     }
 
     /// Checks a new profile by the rules that apply when docdeck starts. Reads files, but runs no program.
-    async fn check(self, attempt: u64, profile: Box<NewProfile>) -> ProfilesMsg {
+    async fn check_new_profile(self, attempt: u64, profile: Box<NewProfile>) -> ProfilesMsg {
         let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config_path, &profile)).await;
         let ending = || Err(SetupProblem::new(None, "docdeck is shutting down; nothing was saved."));
         ProfilesMsg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
@@ -63,11 +63,11 @@ impl ProfileEffectRunner {
     }
 
     /// Saves the theme in the configuration, so that docdeck starts with it.
-    pub(super) async fn save_theme(self, name: String) -> Msg {
+    pub(super) async fn save_theme_setting(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config_path.display()));
         Msg::ActionFinished {
             success_notice: what,
-            result: save_setting(move || write::save_theme(&self.config_path, &name)).await,
+            result: save_setting(move || write::save_theme_setting(&self.config_path, &name)).await,
         }
     }
 
@@ -94,13 +94,18 @@ impl ProfileEffectRunner {
     ///
     /// # Errors
     /// Fails if the service can't be reached or refuses the key.
-    pub async fn test(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Failure> {
+    pub async fn test_profile(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Failure> {
         let options = self.configured_profile(profile).client_options()?;
         test_key(&Client::new(profile.scope(), key, options)?).await
     }
 
     /// Saves the profile in the configuration.
-    async fn write_new_profile(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> ProfilesMsg {
+    async fn write_new_profile(
+        self,
+        attempt: u64,
+        profile: Box<NewProfile>,
+        allowed: ConfigWritePermission,
+    ) -> ProfilesMsg {
         let saved = tokio::task::spawn_blocking(move || write_profile(&self.config_path, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),

@@ -45,20 +45,20 @@ pub struct ProfileSwitcher {
 
 impl ProfileSwitcher {
     fn client_options(&self, profile_index: usize) -> Result<ClientOptions, Failure> {
-        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile)?;
+        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile_failure)?;
         Ok(profile.client_options()?)
     }
 
     fn client(&self, profile_index: usize, key: ApiKey, options: ClientOptions) -> Result<Client, Failure> {
-        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile)?;
-        Client::new(profile.scope.clone().ok_or_else(incomplete_profile)?, key, options)
+        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile_failure)?;
+        Client::new(profile.scope.clone().ok_or_else(incomplete_profile_failure)?, key, options)
     }
 
     fn key_source(&self, profile_index: usize) -> Result<KeySource, Failure> {
         match self.profiles.get(profile_index).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
             Some(Err(error)) => Err(error.clone().into()),
-            Some(Ok(None)) | None => Err(incomplete_profile()),
+            Some(Ok(None)) | None => Err(incomplete_profile_failure()),
         }
     }
 
@@ -111,7 +111,7 @@ impl ProfileSwitcher {
     }
 }
 
-fn incomplete_profile() -> Failure {
+fn incomplete_profile_failure() -> Failure {
     Failure::local("This profile has no project or no key.")
 }
 

@@ -54,9 +54,9 @@ impl EffectRunner {
                 let result = self.with_engine(async |engine| engine.remove_from_queue(&jobs).await).await;
                 PromptsMsg::RemovedFromQueue(result)
             }
-            PromptsEffect::RestorePrompts(prompts) => {
-                PromptsMsg::PromptsRestored(self.with_engine(async |engine| engine.restore(&prompts).await).await)
-            }
+            PromptsEffect::RestorePrompts(prompts) => PromptsMsg::PromptsRestored(
+                self.with_engine(async |engine| engine.restore_discarded(&prompts).await).await,
+            ),
             PromptsEffect::LoadHistory => {
                 PromptsMsg::HistoryLoaded(self.store.sent_prompts(&self.scope).await.map_err(store_failure))
             }
@@ -76,7 +76,7 @@ impl EffectRunner {
             }
             PromptsEffect::SaveDraftAbout(text, pages) => {
                 let at = Utc::now();
-                let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
+                let result = self.store.save_draft_about_pages(&self.scope, &text, &pages, at).await;
                 draft_saved_msg(DraftTarget::AboutPages, at, result)
             }
             PromptsEffect::ReadDraft(draft_target) => {

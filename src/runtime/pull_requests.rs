@@ -20,7 +20,7 @@ const COMPARABLE_RANGE_DAYS: RangeInclusive<u32> = 7..=31;
 
 impl EffectRunner {
     /// Requests the state of a build and returns it. If the build has succeeded, stores the address of the preview.
-    pub(super) async fn check_build(&self, job: JobKey, build: &StartedBuild) -> Result<Build, Failure> {
+    pub(super) async fn fetch_build(&self, job: JobKey, build: &StartedBuild) -> Result<Build, Failure> {
         let checked = self.with_engine(async |engine| engine.fetch_preview_build(&build.id).await).await?;
         if let (BuildState::Success, Some(url)) = (&checked.state, &build.url) {
             let row = self.store.job(job).await.map_err(store_failure)?;
@@ -80,7 +80,7 @@ impl EffectRunner {
         for page in pages.into_iter().take(MAX_PAGES_WITH_VIEWS) {
             // Chooses the newest cached range of a week to a month. A day is too short to compare pages, and a year is
             // too long.
-            let periods = self.store.page_periods(&self.scope, &page).await?;
+            let periods = self.store.page_views_by_range(&self.scope, &page).await?;
             let newest = periods.into_iter().filter(|period| COMPARABLE_RANGE_DAYS.contains(&period.range.days()));
             if let Some(period) = newest.max_by_key(|period| (period.range.to(), period.views.as_of)) {
                 views.insert(page, period);

@@ -22,7 +22,7 @@ const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
 pub struct Preload {
     layout: JoinHandle<Option<Layout>>,
     /// The first rows of the jobs list; `None` for the setup form.
-    pub(super) first_rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
+    pub(super) first_jobs: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
     /// The store is created when this guard is dropped, after the first frame; `None` if the creation is not delayed.
     pub(super) store_creation_hold: Option<StoreCreationHold>,
 }
@@ -36,20 +36,20 @@ impl Preload {
     pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
         let limit: u32 = terminal_size()?.1.into();
         let layout = tokio::spawn(read_saved_layout(store, config));
-        let first_rows = (!config.needs_setup).then(|| {
+        let first_jobs = (!config.needs_setup).then(|| {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });
-        Ok(Self { layout, first_rows, store_creation_hold: None })
+        Ok(Self { layout, first_jobs, store_creation_hold: None })
     }
 
     /// Like [`Preload::start`], but for a store that is about to be created: it has no layout, and its first rows are
     /// already known. `store_creation_hold` delays the creation until after the first frame, because creating the store
     /// at the same time would delay the frame.
-    pub fn with_first_rows(first_rows: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
+    pub fn with_first_jobs(first_jobs: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
         Self {
             layout: tokio::spawn(async { None }),
-            first_rows: Some(tokio::spawn(async { Ok(first_rows) })),
+            first_jobs: Some(tokio::spawn(async { Ok(first_jobs) })),
             store_creation_hold,
         }
     }
@@ -63,7 +63,7 @@ impl Preload {
 
 /// Reads the saved layout. Returns the default layout if it can't be read, and `None` if layouts are not saved.
 pub fn read_saved_layout(store: &Store, config: &AppConfig) -> impl Future<Output = Option<Layout>> + Send + use<> {
-    let (store, key) = (store.clone(), config.can_save_layout().then(|| config.layout_key()));
+    let (store, key) = (store.clone(), config.can_save_layout().then(|| config.layout_store_key()));
     async move {
         // An error is ignored here, because other reads report it.
         let text = store.value(&key?).await.ok().flatten();

@@ -77,7 +77,7 @@ pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::compose::blanks::find_blank;
+    use crate::tui::compose::blanks::find_template_blank;
     use crate::tui::compose::templates::{TemplateValues, fill_template};
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
             assert!(!fill_template(&template.text, &values).contains("{{path}}"));
         }
         assert_eq!(read_templates(None).len(), BUILT_IN_TEMPLATES.len());
-        assert!(BUILT_IN_TEMPLATES.iter().any(|(_, text)| find_blank(text).is_some()));
+        assert!(BUILT_IN_TEMPLATES.iter().any(|(_, text)| find_template_blank(text).is_some()));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl ThemeState {
 /// The number of colours as text, and which setting determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColorSupport {
-    pub count: &'static str,
+    pub color_count: &'static str,
     pub reason: &'static str,
 }
 
@@ -108,7 +108,7 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
         (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
         (ColorChoice::Auto, _) => "TERM and COLORTERM",
     };
-    ColorSupport { count: many, reason: why }
+    ColorSupport { color_count: many, reason: why }
 }
 
 /// Returns how many colours to use, according to the setting `choice` and the environment.
@@ -154,7 +154,7 @@ mod tests {
             shows_unicode_text: true,
             shows_links: true,
             has_reduced_motion: false,
-            is_mouse_on: false,
+            is_mouse_enabled: false,
             shows_all_profiles: false,
         }
     }
@@ -228,12 +228,12 @@ mod tests {
                 |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
             color_support(choice, &Environment::from_lookup(value))
         };
-        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm-256color")]).color_count, "256");
         assert_eq!(
             support(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
-            ColorSupport { count: "16 million", reason: "COLORTERM" }
+            ColorSupport { color_count: "16 million", reason: "COLORTERM" }
         );
-        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
-        assert_eq!(support(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm")]).color_count, "16");
+        assert_eq!(support(ColorChoice::Never, &[("NO_COLOR", "1")]).color_count, "none");
     }
 }

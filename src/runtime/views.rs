@@ -51,7 +51,8 @@ impl EffectRunner {
                 ViewsMsg::PageHistoryLoaded { path, result }
             }
             ViewsEffect::ListCachedRanges => {
-                let cached = self.store.cached_ranges(&self.scope).await.map(|cached| self.with_local_times(cached));
+                let cached =
+                    self.store.cached_ranges(&self.scope).await.map(|cached| self.with_times_on_local_clock(cached));
                 ViewsMsg::CachedRangesListed(cached.map_err(store_failure))
             }
         })
@@ -64,7 +65,7 @@ impl EffectRunner {
 
     /// Converts the load times of cached ranges from the service's clock to the local clock. Without a running engine,
     /// the clocks are assumed to be equal.
-    fn with_local_times(&self, mut cached: CacheOverview) -> CacheOverview {
+    fn with_times_on_local_clock(&self, mut cached: CacheOverview) -> CacheOverview {
         let Some(Ok(engine)) = self.engine.borrow().clone() else { return cached };
         for known in &mut cached.ranges {
             known.as_of = engine.to_local_time(known.as_of);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Marks a response that must not be sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CloseWithoutResponse;
+pub(super) struct CloseConnectionMarker;
 
 /// The size of a huge response in bytes, larger than the client accepts.
 const HUGE_BODY_BYTES: usize = 32 * 1024 * 1024;
@@ -29,7 +29,7 @@ const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this ne
 /// Returns the response if the fault prevents the request from being carried out, otherwise `None`.
 pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     Some(match kind {
-        FaultKind::Refuse => closed_connection(),
+        FaultKind::Refuse => connection_closing_response(),
         FaultKind::Status(status) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             error_response(status, status.canonical_reason().unwrap_or("Error"))
@@ -50,7 +50,7 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
 pub(super) fn damage_response(kind: FaultKind, reply: Reply) -> Response {
     let is_success = reply.status.is_success();
     match kind {
-        FaultKind::Lost => closed_connection(),
+        FaultKind::Lost => connection_closing_response(),
         FaultKind::FailsAfterwards => error_response(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
         FaultKind::Malformed if is_success => {
             let half = reply.body.slice(..reply.body.len() / 2);
@@ -80,13 +80,13 @@ fn change_json(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
 }
 
 /// The names of the lists of rows in reports.
-const ROW_LISTS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversations"];
+const ROW_LIST_FIELDS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversations"];
 /// The names of the counts in the rows and totals of reports.
 const COUNT_FIELDS: [&str; 8] = ["human", "thumbsUp", "hits", "ai", "thumbsDown", "code", "total", "totalSearches"];
 
 fn rows(body: &mut Value) -> impl Iterator<Item = &mut Value> {
     let fields = body.as_object_mut().into_iter().flatten();
-    let lists = fields.filter(|(name, _)| ROW_LISTS.contains(&name.as_str()));
+    let lists = fields.filter(|(name, _)| ROW_LIST_FIELDS.contains(&name.as_str()));
     lists.filter_map(|(_, list)| list.as_array_mut()).flatten()
 }
 
@@ -132,9 +132,9 @@ fn claim_more_rows(body: &mut Value) {
     }
 }
 
-pub(super) fn closed_connection() -> Response {
+pub(super) fn connection_closing_response() -> Response {
     let mut response = Response::new(Body::empty());
-    response.extensions_mut().insert(CloseWithoutResponse);
+    response.extensions_mut().insert(CloseConnectionMarker);
     response
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The random stream that determines when faults apply; see [`SeededRng::new`].
-const FAULT_STREAM: u64 = 5 << 32;
+const FAULT_RNG_STREAM: u64 = 5 << 32;
 
 /// One fault: `OP=KIND[:PROBABILITY]`, for example `views=503:0.3` or `create=lost`.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,7 +188,7 @@ pub(super) struct InjectedFaults {
 
 impl Faults {
     pub(super) fn new(seed: u64, list: Vec<Fault>) -> Self {
-        Self { list, rng: SeededRng::new(seed, FAULT_STREAM) }
+        Self { list, rng: SeededRng::new(seed, FAULT_RNG_STREAM) }
     }
 
     /// Replaces the active faults.

@@ -1,6 +1,6 @@
 //! The routes of the simulated code hosts. `code_host` responds to the requests.
 
-use super::bad_bodies::closed_connection;
+use super::bad_bodies::connection_closing_response;
 use super::code_host::{
     ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, classify_graphql_request,
 };
@@ -51,7 +51,7 @@ fn respond(
 ) -> Response {
     match service.respond_as_host(kind, header_text(headers, header::AUTHORIZATION), operation, cost, make_reply) {
         Some(reply) => reply.into_response(),
-        None => closed_connection(),
+        None => connection_closing_response(),
     }
 }
 

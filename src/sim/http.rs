@@ -1,7 +1,7 @@
 //! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that a response is
 //! lost, the server closes the connection without sending a byte. `service` responds to the requests.
 
-use super::bad_bodies::{CloseWithoutResponse, damage_response, fault_response};
+use super::bad_bodies::{CloseConnectionMarker, damage_response, fault_response};
 use super::faults::FaultKind;
 use super::host_routes::{self, ServiceState};
 use super::reply::error_response;
@@ -50,7 +50,7 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
 }
 
 /// Serves one connection. To close it without a response, hyper needs a service that fails. axum's services never fail,
-/// so a response marked with `CloseWithoutResponse` is turned into a failure here.
+/// so a response marked with `CloseConnectionMarker` is turned into a failure here.
 async fn serve_connection(stream: TcpStream, router: Router) {
     // Send each response at once: responses are small, and the client waits for them.
     let _ = stream.set_nodelay(true);
@@ -59,7 +59,7 @@ async fn serve_connection(stream: TcpStream, router: Router) {
         let response = routes.call(request.map(Body::new));
         async move {
             match response.await {
-                Ok(response) if response.extensions().get::<CloseWithoutResponse>().is_some() => Err(NoResponse),
+                Ok(response) if response.extensions().get::<CloseConnectionMarker>().is_some() => Err(NoResponse),
                 Ok(response) => Ok(response),
                 Err(never) => match never {},
             }

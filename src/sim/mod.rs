@@ -200,7 +200,7 @@ impl Sim {
 
     /// Returns how many requests of an operation arrived, whatever their outcome.
     pub fn requests(&self, operation: Operation) -> u64 {
-        self.service.requests(operation)
+        self.service.request_count(operation)
     }
 
     /// Returns how many requests of an operation were carried out, including those whose response was lost.

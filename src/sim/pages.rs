@@ -67,12 +67,12 @@ pub(super) struct Day {
 
 /// The views of one or more pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct PageViewSum {
+pub(super) struct HumanAndAiCounts {
     pub(super) human: u64,
     pub(super) ai: u64,
 }
 
-impl PageViewSum {
+impl HumanAndAiCounts {
     pub(super) fn total(self) -> u64 {
         self.human + self.ai
     }
@@ -132,9 +132,9 @@ impl Site {
     }
 
     /// Returns the sum of the views on these days for every page, in the order of the pages.
-    pub(super) fn view_sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = PageViewSum> + 'a {
+    pub(super) fn view_sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = HumanAndAiCounts> + 'a {
         self.pages.iter().map(move |page| {
-            let mut sum = PageViewSum::default();
+            let mut sum = HumanAndAiCounts::default();
             for day in days {
                 sum.add(page.views(day));
             }
@@ -209,10 +209,10 @@ impl SimPage {
     }
 
     /// Returns the views on this day.
-    pub(super) fn views(&self, day: &Day) -> PageViewSum {
+    pub(super) fn views(&self, day: &Day) -> HumanAndAiCounts {
         let mean_views = u64::from(self.mean_views) * self.trend.factor(day.index) / 1000;
         if mean_views == 0 {
-            return PageViewSum::default();
+            return HumanAndAiCounts::default();
         }
         let ai_share = u64::try_from((day.ai_share + self.ai_bias).clamp(20, 930)).unwrap_or(0);
         let noise = mix(self.seed ^ u64::try_from(day.index).unwrap_or(0).wrapping_mul(0x2545_f491_4f6c_dd1d));
@@ -222,7 +222,7 @@ impl SimPage {
         let human = mean_views * (1000 - ai_share) / 1000 * day.human_factor / 1000 * (860 + of_human % 281) / 1000;
         let ai = mean_views * ai_share / 1000 * day.ai_factor / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
         let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.counted_share / 1_000_000;
-        PageViewSum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
+        HumanAndAiCounts { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
     }
 }
 

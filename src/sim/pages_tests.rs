@@ -9,8 +9,8 @@ fn day(text: &str) -> NaiveDate {
     text.parse().expect("a day")
 }
 
-fn total(site: &Site, from: &str, before: &str) -> PageViewSum {
-    let mut all = PageViewSum::default();
+fn total(site: &Site, from: &str, before: &str) -> HumanAndAiCounts {
+    let mut all = HumanAndAiCounts::default();
     let days = site.days(day(from), day(before), now());
     for sum in site.view_sums(&days) {
         all.add(sum);
@@ -43,9 +43,9 @@ fn views_are_the_same_after_a_restart_if_the_history_begins_in_the_same_month() 
 fn there_are_no_views_before_the_history_or_after_today() {
     let site = Site::new(7, 100, now());
     assert_eq!(site.days(day("2020-01-01"), day("2030-01-01"), now()).len(), 120);
-    assert_eq!(total(&site, "2026-01-01", "2026-07-24"), PageViewSum::default());
+    assert_eq!(total(&site, "2026-01-01", "2026-07-24"), HumanAndAiCounts::default());
     assert!(total(&site, "2026-07-24", "2026-07-25").total() > 0);
-    assert_eq!(total(&site, "2026-11-21", "2027-01-01"), PageViewSum::default());
+    assert_eq!(total(&site, "2026-11-21", "2027-01-01"), HumanAndAiCounts::default());
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn weekends_have_fewer_views_especially_by_people() {
 #[test]
 fn the_share_of_ai_grows_and_is_higher_for_references() {
     let site = Site::new(7, 1200, now());
-    let share = |sum: PageViewSum| sum.ai * 1000 / sum.total();
+    let share = |sum: HumanAndAiCounts| sum.ai * 1000 / sum.total();
     let (early, late) = (total(&site, "2026-07-27", "2026-08-03"), total(&site, "2026-11-09", "2026-11-16"));
     assert!(share(late) > share(early) + 50, "{} {}", share(early), share(late));
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let view_sums: Vec<PageViewSum> = site.view_sums(&days).collect();
+    let view_sums: Vec<HumanAndAiCounts> = site.view_sums(&days).collect();
     let share_of =
         |path: &str| share(view_sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
     assert!(share_of("/api/create-job") > share_of("/quickstart") + 100);
@@ -97,7 +97,7 @@ fn the_share_of_ai_grows_and_is_higher_for_references() {
 fn a_few_pages_are_read_often_and_most_pages_hardly_ever() {
     let site = Site::new(7, 1200, now());
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let mut totals: Vec<u64> = site.view_sums(&days).map(PageViewSum::total).collect();
+    let mut totals: Vec<u64> = site.view_sums(&days).map(HumanAndAiCounts::total).collect();
     assert_eq!(totals.iter().max(), totals.first(), "the quickstart leads");
     totals.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = totals.iter().sum();
@@ -111,7 +111,7 @@ fn some_pages_are_new_or_disappear_and_some_rise_or_fall() {
     let site = Site::new(7, 1200, now());
     let month = |from, before| {
         let days = site.days(day(from), day(before), now());
-        site.view_sums(&days).map(PageViewSum::total).collect::<Vec<_>>()
+        site.view_sums(&days).map(HumanAndAiCounts::total).collect::<Vec<_>>()
     };
     let (old, new) = (month("2026-07-24", "2026-08-21"), month("2026-10-23", "2026-11-20"));
     let count = |what: fn(u64, u64) -> bool| old.iter().zip(&new).filter(|&(a, b)| what(*a, *b)).count();

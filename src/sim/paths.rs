@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 const PATH_WORDS: &str = include_str!("../../assets/demo/pages.txt");
 /// The random stream for the order of the paths; see [`SeededRng::new`].
-const PATH_STREAM: u64 = 4 << 32;
+const PATH_RNG_STREAM: u64 = 4 << 32;
 /// The paths of [`all_paths`]. They are formed once, because every simulated pull request needs them.
 static ALL_PATHS: LazyLock<Vec<String>> = LazyLock::new(all_paths);
 
@@ -17,7 +17,7 @@ pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section_lines("top").take(count).map(Box::from).collect();
     let mut site: Vec<&str> = ALL_PATHS.iter().map(String::as_str).collect();
-    SeededRng::new(seed, PATH_STREAM).shuffle(&mut site);
+    SeededRng::new(seed, PATH_RNG_STREAM).shuffle(&mut site);
     let editions = std::iter::once("").chain(section_lines("locales"));
     for edition in editions {
         let missing = count.saturating_sub(paths.len());

@@ -10,11 +10,11 @@ use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
 /// The random stream for the jobs at the start; see [`SeededRng::new`].
-const POPULATION_STREAM: u64 = 3 << 32;
+const POPULATION_RNG_STREAM: u64 = 3 << 32;
 /// Added to the number of a pull request to get the random stream that decides why it is not merged. Chosen so that the
 /// demo has one pull request that is behind its base branch, one in the merge queue, one that is closed, and two for
 /// which a reviewer requests changes: one before the start, and one while the user watches.
-const MERGE_BLOCKER_STREAM: u64 = 48_907_108 << 32;
+const MERGE_BLOCKER_RNG_STREAM: u64 = 48_907_108 << 32;
 
 /// When the active jobs finish, one after the other, in seconds after the start at speed 1. A random time of up to
 /// 2.5 s is added to each.
@@ -29,7 +29,7 @@ pub(super) struct InitialJobData {
     /// When the first run ended, after which the follow-ups were sent; `None` if there are no follow-ups.
     pub(super) first_run_ended_at: Option<Time>,
     pub(super) is_seen: bool,
-    pub(super) is_prompt_repeated: bool,
+    pub(super) is_prompt_a_repeat: bool,
 }
 
 /// What kind of job to create.
@@ -69,13 +69,13 @@ pub(super) fn create_initial_jobs(
     now: Time,
     scaled: impl Fn(TimeDelta) -> TimeDelta,
 ) -> Vec<(SimJob, InitialJobData)> {
-    let mut rng = SeededRng::new(seed, POPULATION_STREAM);
+    let mut rng = SeededRng::new(seed, POPULATION_RNG_STREAM);
     let working = count.div_ceil(4).min(6);
     let mut seed_jobs: Vec<SeedJob> = working_jobs(working, &mut rng, scaled);
     seed_jobs.extend(finished_jobs(count - working, &mut rng));
     let mut jobs: Vec<(SimJob, InitialJobData)> = seed_jobs
         .iter()
-        .zip(seed_prompts(count))
+        .zip(initial_prompts(count))
         .map(|(seed_job, text)| create_job(seed_job, text, now, &mut rng))
         .collect();
     jobs.sort_by_key(|(job, _)| job.created_at);
@@ -88,7 +88,7 @@ pub(super) fn create_initial_jobs(
 }
 
 fn merge_blocker(seed: u64, number: u32) -> Option<MergeBlocker> {
-    match SeededRng::new(seed, MERGE_BLOCKER_STREAM + u64::from(number)).between(0, 999) {
+    match SeededRng::new(seed, MERGE_BLOCKER_RNG_STREAM + u64::from(number)).between(0, 999) {
         ..40 => Some(MergeBlocker::Queued),
         40..100 => Some(MergeBlocker::Behind),
         100..160 => Some(MergeBlocker::ChangesRequested),
@@ -150,22 +150,22 @@ fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
 struct InitialPrompts {
     prompt: String,
     follow_ups: Vec<String>,
-    is_prompt_repeated: bool,
+    is_prompt_a_repeat: bool,
 }
 
 /// Returns `count` prompts from the file. If the file has fewer, they are repeated with a number at the end.
-fn seed_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
+fn initial_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
     let blocks: Vec<&str> = PROMPTS.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     let known = u32::try_from(blocks.len()).unwrap_or(1).max(1);
     (0..count).zip(blocks.into_iter().cycle()).collect::<Vec<_>>().into_iter().map(move |(n, block)| {
         let (follow_ups, lines): (Vec<&str>, Vec<&str>) = block.lines().partition(|line| line.starts_with("> "));
         let mut prompt = lines.join("\n");
-        let is_prompt_repeated = n >= known;
-        if is_prompt_repeated {
+        let is_prompt_a_repeat = n >= known;
+        if is_prompt_a_repeat {
             prompt.push_str(&format!("\nPart {}.", n / known + 1));
         }
         let follow_ups = follow_ups.into_iter().map(|line| line.trim_start_matches("> ").to_owned()).collect();
-        InitialPrompts { prompt, follow_ups, is_prompt_repeated }
+        InitialPrompts { prompt, follow_ups, is_prompt_a_repeat }
     })
 }
 
@@ -208,7 +208,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         merge_blocker: None,
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
-    let InitialPrompts { prompt, is_prompt_repeated, .. } = text;
+    let InitialPrompts { prompt, is_prompt_a_repeat, .. } = text;
     (
         job,
         InitialJobData {
@@ -217,7 +217,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
             follow_up_times: follow_up_at,
             first_run_ended_at,
             is_seen: seed_job.is_seen,
-            is_prompt_repeated,
+            is_prompt_a_repeat,
         },
     )
 }
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn the_forty_prompts_are_distinct_and_their_repetitions_are_numbered() {
-        let first: HashSet<String> = seed_prompts(40).map(|text| text.prompt).collect();
+        let first: HashSet<String> = initial_prompts(40).map(|text| text.prompt).collect();
         assert_eq!(first.len(), 40);
-        let many: HashSet<String> = seed_prompts(500).map(|text| text.prompt).collect();
+        let many: HashSet<String> = initial_prompts(500).map(|text| text.prompt).collect();
         assert_eq!(many.len(), 500);
     }
 }

@@ -9,9 +9,9 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 /// How long a build is queued, at speed 1.
-const QUEUED_FOR: TimeDelta = TimeDelta::seconds(3);
+const BUILD_QUEUE_TIME: TimeDelta = TimeDelta::seconds(3);
 /// How long after its start a build ends, at speed 1.
-const ENDS_AFTER: TimeDelta = TimeDelta::seconds(12);
+const BUILD_DURATION: TimeDelta = TimeDelta::seconds(12);
 
 #[derive(Debug, Default)]
 pub(super) struct SimPreviews {
@@ -50,8 +50,8 @@ impl SimBuild {
         let broken = files.first().map_or("docs.json", |file| file.path.as_str());
         let is_broken = self.branch.contains("broken");
         let (status, summary) = match () {
-            () if age < scaled(QUEUED_FOR, speed) => ("queued", String::new()),
-            () if age < scaled(ENDS_AFTER, speed) => ("in_progress", "Building pages".to_owned()),
+            () if age < scaled(BUILD_QUEUE_TIME, speed) => ("queued", String::new()),
+            () if age < scaled(BUILD_DURATION, speed) => ("in_progress", "Building pages".to_owned()),
             () if is_broken => ("failure", format!("Syntax error in {broken}")),
             () => ("success", "Preview deployed".to_owned()),
         };
@@ -66,7 +66,7 @@ impl SimBuild {
             "_id": id,
             "projectId": super::service::PROJECT_ID,
             "createdAt": self.started_at.to_rfc3339(),
-            "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + scaled(ENDS_AFTER, speed)).to_rfc3339()),
+            "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + scaled(BUILD_DURATION, speed)).to_rfc3339()),
             "status": status,
             "summary": summary,
             "logs": logs,

@@ -31,7 +31,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 pub(super) const PROJECT_ID: &str = "acme-docs";
 
 /// The random stream for the API keys and tokens; see [`SeededRng::new`].
-const KEY_STREAM: u64 = 7 << 32;
+const KEY_RNG_STREAM: u64 = 7 << 32;
 
 /// The state of a running simulator.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Service {
     pub(super) fn new(options: &SimOptions) -> Self {
         let now = Utc::now();
         let (seed, pages) = (options.seed, options.pages);
-        let mut rng = SeededRng::new(seed, KEY_STREAM);
+        let mut rng = SeededRng::new(seed, KEY_RNG_STREAM);
         let (high, low) = (rng.next(), rng.next());
         Self {
             keys: SimKeys {
@@ -169,7 +169,7 @@ impl Service {
         locked(&self.faults).replace(faults);
     }
 
-    pub(super) fn requests(&self, operation: Operation) -> u64 {
+    pub(super) fn request_count(&self, operation: Operation) -> u64 {
         self.request_counts.count(operation)
     }
 
@@ -315,9 +315,9 @@ impl Service {
     }
 
     fn thread_reply(&self, id: &str, now: Time) -> Result<Reply, Reply> {
-        let thread = self.with_report_inputs(now, |inputs| self.analytics.thread(id, inputs));
+        let conversation = self.with_report_inputs(now, |inputs| self.analytics.conversation(id, inputs));
         let unknown = || Reply::error(StatusCode::NOT_FOUND, "Thread not found", Vec::new());
-        thread.map(|thread| Reply::json(StatusCode::OK, &thread)).ok_or_else(unknown)
+        conversation.map(|conversation| Reply::json(StatusCode::OK, &conversation)).ok_or_else(unknown)
     }
 
     fn carry_out(&self, call: &SimRequest, now: Time) -> Result<Reply, Reply> {

@@ -2,7 +2,7 @@
 //! views, then by path. Pages without views in the range are left out, so the totals are the sum of all rows. The
 //! numbers change once a minute, so the sorted rows are reused until the minute or the range changes.
 
-use super::pages::{PageViewSum, Site};
+use super::pages::{HumanAndAiCounts, Site};
 use crate::api::wire::{CountsBody, ErrorDetailBody, PageBody, ViewsBody};
 use crate::model::Time;
 use crate::model::text::CleanText;
@@ -122,7 +122,7 @@ struct RankingKey {
 /// All rows of one range, most views first, and their sum.
 #[derive(Debug)]
 struct Ranking {
-    totals: PageViewSum,
+    totals: HumanAndAiCounts,
     rows: Vec<SimViewsRow>,
 }
 
@@ -149,7 +149,7 @@ impl SimViews {
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
             path: self.site.path(row.index).to_owned(),
-            counts: counts_body(PageViewSum { human: row.human.into(), ai: row.ai.into() }),
+            counts: counts_body(HumanAndAiCounts { human: row.human.into(), ai: row.ai.into() }),
         });
         ViewsBody {
             totals: counts_body(ranking.totals),
@@ -197,7 +197,7 @@ impl SimViews {
 impl Ranking {
     fn new(site: &Site, wanted: SimViewsQuery, now: Time) -> Self {
         let days = site.days(wanted.from, wanted.exclusive_end, now);
-        let mut totals = PageViewSum::default();
+        let mut totals = HumanAndAiCounts::default();
         let mut rows = Vec::new();
         for (sum, index) in site.view_sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
             let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -220,7 +220,7 @@ pub(super) fn counts_from_body(body: &CountsBody) -> Counts {
     Counts::new(human, ai, total)
 }
 
-pub(super) fn counts_body(sum: PageViewSum) -> CountsBody {
+pub(super) fn counts_body(sum: HumanAndAiCounts) -> CountsBody {
     CountsBody { human: sum.human, ai: sum.ai, total: sum.total() }
 }
 

@@ -16,9 +16,9 @@ use chrono::TimeDelta;
 use std::collections::HashMap;
 
 /// Added to the number of a job to get the random stream for its id; see [`SeededRng::new`].
-const ID_STREAM_BASE: u64 = 1 << 32;
+const JOB_ID_RNG_STREAM_BASE: u64 = 1 << 32;
 /// Added to the number of a run to get its random stream.
-const RUN_STREAM_BASE: u64 = 2 << 32;
+const RUN_RNG_STREAM_BASE: u64 = 2 << 32;
 
 /// A job that exists at the start, with its prompts and its history, because the service returns neither.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct InitialJob {
     /// Whether the demo should mark the job as seen by the user.
     pub is_seen: bool,
     /// Whether the prompt is a numbered copy of another job's prompt, because there are more jobs than prompts.
-    pub is_prompt_repeated: bool,
+    pub is_prompt_a_repeat: bool,
     /// The job as the service returns it now.
     pub body: JobBody,
 }
@@ -88,7 +88,7 @@ impl SimWorld {
     /// Creates a job and starts its first run.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
         self.created_job_count += 1;
-        let mut rng = SeededRng::new(self.seed, ID_STREAM_BASE + self.created_job_count);
+        let mut rng = SeededRng::new(self.seed, JOB_ID_RNG_STREAM_BASE + self.created_job_count);
         let plan = self.plan_run(prompt, false);
         let (run, delay) = self.start_run(plan, now);
         let mut job = SimJob {
@@ -180,7 +180,7 @@ impl SimWorld {
 
     fn plan_run(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
         self.run_count += 1;
-        let mut rng = SeededRng::new(self.seed, RUN_STREAM_BASE + self.run_count);
+        let mut rng = SeededRng::new(self.seed, RUN_RNG_STREAM_BASE + self.run_count);
         let random_plan =
             if is_follow_up { RunPlan::follow_up(&mut rng) } else { RunPlan::new_job(&mut rng, self.run_count == 1) };
         match Directives::parse(prompt) {
@@ -231,15 +231,15 @@ impl RunPlan {
             35..80 => (60, 240),
             _ => (240, 480),
         };
-        Self { work_time: seconds_delta(rng.between(low, high)), ..Self::random_ending(rng) }
+        Self { work_time: seconds_delta(rng.between(low, high)), ..Self::with_random_outcome(rng) }
     }
 
     /// Plans the run of a follow-up, which takes 15 to 120 s.
     fn follow_up(rng: &mut SeededRng) -> Self {
-        Self { work_time: seconds_delta(rng.between(15, 120)), ..Self::random_ending(rng) }
+        Self { work_time: seconds_delta(rng.between(15, 120)), ..Self::with_random_outcome(rng) }
     }
 
-    fn random_ending(rng: &mut SeededRng) -> Self {
+    fn with_random_outcome(rng: &mut SeededRng) -> Self {
         let outcome = match rng.between(0, 99) {
             0..76 => {
                 let is_late = rng.chance(250);
@@ -284,7 +284,7 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         finished_at: (!job.is_active(now)).then_some(job.run.ends_at),
         changes,
         is_seen: seed.is_seen,
-        is_prompt_repeated: seed.is_prompt_repeated,
+        is_prompt_a_repeat: seed.is_prompt_a_repeat,
         body,
     }
 }

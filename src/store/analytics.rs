@@ -179,7 +179,7 @@ struct ReportHeaderRow {
 }
 
 struct RowsReportHeader {
-    responses: u32,
+    response_count: u32,
     row_count: u32,
     started_at: Time,
     as_of: Time,
@@ -206,7 +206,7 @@ fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<RowsReportHeader>> {
         return Ok(None);
     }
     Ok(Some(RowsReportHeader {
-        responses: row.get("answers")?,
+        response_count: row.get("answers")?,
         row_count: row.get("row_count")?,
         started_at: read_time(row, "started_at")?,
         as_of: read_time(row, "as_of")?,
@@ -253,7 +253,7 @@ fn merge_responses<R: AnalyticsRow>(
     id: i64,
     header: RowsReportHeader,
 ) -> StoreResult<Option<RowsReport<R>>> {
-    let RowsReportHeader { responses, row_count, as_of, totals, next, has_unavailable_rows, .. } = header;
+    let RowsReportHeader { response_count, row_count, as_of, totals, next, has_unavailable_rows, .. } = header;
     let mut statement =
         db.prepare_cached("SELECT number, rows FROM analytics_answer WHERE report = ?1 ORDER BY number")?;
     let mut found = statement.query([id])?;
@@ -271,7 +271,7 @@ fn merge_responses<R: AnalyticsRow>(
             None => merge = Some(RowsMerge::start(range, response, as_of)),
         }
     }
-    let merge = merge.filter(|_| (read_responses, read_rows) == (responses, row_count));
+    let merge = merge.filter(|_| (read_responses, read_rows) == (response_count, row_count));
     Ok(merge.map(|merge| RowsReport { totals, next, has_unavailable_rows, ..merge.into_report() }))
 }
 
@@ -287,7 +287,7 @@ fn find_or_add_unfinished_report<R: AnalyticsRow>(
     let stored = find_report(tx, RowsReportKey { scope, kind: R::KIND, range, is_complete: false })?;
     if number > 1 {
         let continues = |header: &RowsReportHeader| {
-            header.responses.checked_add(1) == Some(number)
+            header.response_count.checked_add(1) == Some(number)
                 && header.started_at.timestamp_millis() == started_at.timestamp_millis()
         };
         return Ok(stored.filter(|stored| stored.header.as_ref().is_some_and(continues)).map(|stored| stored.id));
@@ -381,7 +381,7 @@ pub(super) fn replace_report<R: AnalyticsRow>(
 }
 
 /// Deletes a report with its responses. SQLite overwrites them in the file, see
-/// [`overwrite_deleted_data`](super::schema::overwrite_deleted_data).
+/// [`enable_secure_delete`](super::schema::enable_secure_delete).
 pub(super) fn delete_report(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
     tx.change("DELETE FROM analytics_answer WHERE report = ?1", [id])?;
     tx.change("DELETE FROM analytics_report WHERE id = ?1", [id])?;

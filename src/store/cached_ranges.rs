@@ -53,7 +53,7 @@ fn read_cached_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRang
         if by_range.contains_key(&range) {
             continue;
         }
-        if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(db, range, &loading)? {
+        if let Some(Report { rows, as_of, totals, .. }) = loading::merge_stored_responses(db, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             let views = Some(CachedPages { rows, complete: false, totals });
             by_range.insert(range, CachedRange { range, as_of, views, reports: Vec::new() });

@@ -111,21 +111,21 @@ pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result
 }
 
 /// The columns that are read from the table `job`. `pages` stands for the pages that the job is about, which are read
-/// from another table (see [`select_jobs`]).
+/// from another table (see [`select_jobs_sql`]).
 const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
      gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, \
      author, followed_up_by, dismissed_by, pr_ended_by, pages";
 
 /// Returns a query for jobs; `rest` is the part after `FROM job`.
-pub(super) fn select_jobs(rest: &str) -> String {
+pub(super) fn select_jobs_sql(rest: &str) -> String {
     let pages = "(SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
     format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", pages))
 }
 
-/// Like [`select_jobs`], but without the pages that the jobs are about. If many jobs are read, it is faster to read
+/// Like [`select_jobs_sql`], but without the pages that the jobs are about. If many jobs are read, it is faster to read
 /// their pages with one further query.
-pub(super) fn select_jobs_without_pages(rest: &str) -> String {
+pub(super) fn select_jobs_without_pages_sql(rest: &str) -> String {
     format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", "NULL"))
 }
 
@@ -169,7 +169,7 @@ impl SharedTexts {
     /// removes the text at the end of the list.
     const MAX_TEXTS: usize = 32;
 
-    fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
+    fn read_shared_text(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
         // The list contains cleaned texts. A text that isn't clean is never found: it is cleaned and added each time.
@@ -185,7 +185,7 @@ impl SharedTexts {
     }
 }
 
-/// Reads a job from a row of [`select_jobs`]. If several rows contain the same text, `shared` makes them share one
+/// Reads a job from a row of [`select_jobs_sql`]. If several rows contain the same text, `shared` makes them share one
 /// copy.
 pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(job_column!("id"))?;
@@ -204,10 +204,10 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
     Ok(RemoteState {
         status: row.get(job_column!("status"))?,
         source: JobSource {
-            repository: shared.read_line(row, job_column!("repository"))?,
+            repository: shared.read_shared_text(row, job_column!("repository"))?,
             git_ref: row.get(job_column!("git_ref"))?,
         },
-        model: shared.read_line(row, job_column!("model"))?,
+        model: shared.read_shared_text(row, job_column!("model"))?,
         pr_link: row.get(job_column!("pr_link"))?,
         archived_at: read_optional_time(row, job_column!("archived_at"))?,
     })

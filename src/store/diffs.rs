@@ -4,7 +4,7 @@
 use super::Store;
 use super::columns::UnixMillis;
 use super::error::StoreResult;
-use super::job_rows::{find_job, touch};
+use super::job_rows::{bump_revision_and_derive_columns, find_job};
 use super::pages;
 use super::query::Query as _;
 use crate::model::Time;
@@ -76,7 +76,7 @@ impl Store {
             for job in jobs {
                 let has_pages = find_job(tx, job)?.is_none_or(|row| !row.local.pages.is_empty());
                 if !has_pages && pages::add_pages(tx, job, &changed)? {
-                    touch(tx, job)?;
+                    bump_revision_and_derive_columns(tx, job)?;
                 }
             }
             Ok(())
@@ -132,7 +132,7 @@ impl Store {
 }
 
 /// Deletes the cached diffs, details and previews of pull requests to which no job links.
-pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
+pub(super) fn delete_unlinked_pull_request_data(tx: &Transaction<'_>) -> StoreResult<()> {
     for table in ["pull_request_diff", "pull_request_details", "preview"] {
         let jobs = "SELECT pr_link FROM job WHERE pr_link IS NOT NULL";
         tx.change(&format!("DELETE FROM {table} WHERE link NOT IN ({jobs})"), [])?;

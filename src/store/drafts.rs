@@ -30,7 +30,13 @@ impl Store {
     }
 
     /// Replaces the draft of a new job about these pages; an empty text deletes the draft.
-    pub async fn save_draft_about(&self, scope: &Scope, text: &str, pages: &[CleanText], now: Time) -> StoreResult<()> {
+    pub async fn save_draft_about_pages(
+        &self,
+        scope: &Scope,
+        text: &str,
+        pages: &[CleanText],
+        now: Time,
+    ) -> StoreResult<()> {
         self.replace_draft(scope, DraftTarget::AboutPages, text, pages, now).await
     }
 

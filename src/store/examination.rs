@@ -120,7 +120,7 @@ fn read_newest_pull_request_per_host(connection: &Connection, scope: i64) -> Sto
 }
 
 fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(Quota, Budget)>> {
-    let stored_offset = kv::get(connection, &scope.clock_store_key())?;
+    let stored_offset = kv::get(connection, &scope.clock_offset_store_key())?;
     let offset = stored_offset.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_time = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = Quota::HOURLY.into_iter();

@@ -1,7 +1,7 @@
 //! The rows of the table of jobs: reads, adds and writes them, and adds the events of a job.
 //!
-//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same
-//! transaction.
+//! Every change of a row ends with [`update_job`] or [`bump_revision_and_derive_columns`], which give the row its next
+//! revision in the same transaction.
 
 use super::columns::{self, STATE_SQL, SharedTexts, UnixMillis};
 use super::error::{StoreError, StoreResult};
@@ -18,7 +18,8 @@ use rusqlite::{Connection, Params, Transaction, params, params_from_iter};
 pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
     // `NOT INDEXED` reads the rows in their stored order, by key: if SQLite used an index by scope, it would have to
     // sort them.
-    let all = columns::select_jobs_without_pages("NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
+    let all =
+        columns::select_jobs_without_pages_sql("NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
     let mut shared = SharedTexts::default();
     let mut rows = db.query_all(&all, [scope], |row| columns::read_job(row, &mut shared))?;
     pages::read_pages_into(db, &mut rows)?;
@@ -28,7 +29,7 @@ pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
 /// Returns the selected jobs; `conditions` is the part of the query after `FROM job`.
 pub(super) fn query_jobs(db: &Connection, conditions: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut shared = SharedTexts::default();
-    db.query_all(&columns::select_jobs(conditions), params, |row| columns::read_job(row, &mut shared))
+    db.query_all(&columns::select_jobs_sql(conditions), params, |row| columns::read_job(row, &mut shared))
 }
 
 /// Returns the row with this key, even if it was merged into another row.
@@ -78,7 +79,7 @@ pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &Clean
 /// it is stored afterwards.
 pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     write_columns(tx, row.key, columns::written_columns(row))?;
-    touch(tx, row.key)
+    bump_revision_and_derive_columns(tx, row.key)
 }
 
 pub(super) fn write_columns<const N: usize>(
@@ -93,8 +94,9 @@ pub(super) fn write_columns<const N: usize>(
 }
 
 /// Adds a row with all data of the job except its pages, in one statement. `default_title` is the title that the job
-/// has without a title from the user. The columns that [`touch`] derives from prompts stay empty: if a prompt affects
-/// one of them, the caller must call [`touch`] after storing the prompts.
+/// has without a title from the user. The columns that [`bump_revision_and_derive_columns`] derives from prompts stay
+/// empty: if a prompt affects one of them, the caller must call [`bump_revision_and_derive_columns`] after storing the
+/// prompts.
 pub(super) fn insert_full_job(
     tx: &Transaction<'_>,
     scope: i64,
@@ -118,7 +120,7 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
 /// undelivered prompt, the job's position in the queue, and the authors of prompts. A discarded prompt counts as
 /// undelivered only if it would have created the job and the job has no id. Prompts of other computers count neither as
 /// undelivered nor as queued, since the user can't do anything about them.
-pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
+pub(super) fn bump_revision_and_derive_columns(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     let sql = format!(
         "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (

@@ -3,14 +3,14 @@
 use super::columns::{self, EVENT_COLUMNS};
 use super::error::{StoreError, StoreResult};
 use super::job_rows::{
-    find_by_id, find_job, insert_events, insert_job, job_scope_id, load_jobs, query_jobs, read_job_or_merge_target,
-    touch, update_job,
+    bump_revision_and_derive_columns, find_by_id, find_job, insert_events, insert_job, job_scope_id, load_jobs,
+    query_jobs, read_job_or_merge_target, update_job,
 };
 use super::query::Query as _;
 use super::{Store, drafts, kv, labels, pages, prompts, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, LocalState, PullRequestCounts, RemainingJobs};
+use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, JobsLeftAfterPrune, LocalState, PullRequestCounts};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::merge;
 use crate::model::prompt::JobEvent;
@@ -49,7 +49,7 @@ pub struct JobChanges {
     /// The changed jobs with their current data, in the order in which they changed.
     pub jobs: Vec<Job>,
     /// Rows that were merged into another row: pairs of the merged row and the row that it was merged into.
-    pub merged_rows: Vec<(JobKey, JobKey)>,
+    pub merged_job_keys: Vec<(JobKey, JobKey)>,
     /// The last revision whose changes are included.
     pub revision: i64,
     /// How many times jobs have been pruned since the store was created. If this changed, jobs may be missing; see
@@ -175,8 +175,8 @@ impl Store {
             )?;
             let revisions = rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2));
             let revision = revisions.fold(revision, i64::max);
-            let merged_rows = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
-            Ok(JobChanges { jobs: rows, merged_rows, revision, prune_count })
+            let merged_job_keys = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
+            Ok(JobChanges { jobs: rows, merged_job_keys, revision, prune_count })
         })
         .await
     }
@@ -188,7 +188,7 @@ impl Store {
 
     /// Returns the keys of all rows of the scope, including merged rows, and the highest key that was ever assigned.
     /// From these, the caller can determine which jobs were pruned.
-    pub async fn remaining_jobs(&self, scope: &Scope) -> StoreResult<RemainingJobs> {
+    pub async fn remaining_jobs(&self, scope: &Scope) -> StoreResult<JobsLeftAfterPrune> {
         let scope = scope.clone();
         self.read(move |db| {
             let keys = match scopes::find_scope(db, &scope)? {
@@ -199,13 +199,13 @@ impl Store {
                 None => Vec::new(),
             };
             let largest_key = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
-            Ok(RemainingJobs { keys, largest_key: db.query_value(largest_key, [])? })
+            Ok(JobsLeftAfterPrune { keys, largest_key: db.query_value(largest_key, [])? })
         })
         .await
     }
 
     /// Returns the keys of rows that turned out to be this job and were merged into it.
-    pub async fn rows_merged_into(&self, job: JobKey) -> StoreResult<Vec<JobKey>> {
+    pub async fn job_keys_merged_into(&self, job: JobKey) -> StoreResult<Vec<JobKey>> {
         self.read(move |db| {
             db.query_all("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key", [job], |row| row.get(0))
         })
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// Returns the jobs that are about this page, newest first.
-    pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<Job>> {
+    pub async fn jobs_about_page(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<Job>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
             let about = "WHERE scope = ?1 AND merged_into IS NULL AND key IN (SELECT job FROM job_page WHERE path = ?2)
@@ -373,7 +373,7 @@ pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> Stor
         }
         drafts::move_draft(tx, from, to)?;
         pages::move_pages(tx, from, to)?;
-        touch(tx, from)?;
+        bump_revision_and_derive_columns(tx, from)?;
         let LocalState { title, has_custom_title, tags, note, .. } = row.local.clone();
         let local = LocalState { title, has_custom_title, tags, note, ..other.local.clone() };
         *row = Job { key: to, local, ..other.clone() };

@@ -24,7 +24,7 @@ type EncodedCounts<'a> = [EncodedCount<'a>; 3];
 #[serde(untagged)]
 enum EncodedCount<'a> {
     Known(i64),
-    Fraction(f64),
+    NonInteger(f64),
     Other(&'a str),
     Missing(()),
 }
@@ -74,7 +74,7 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
 fn to_encoded_counts(counts: &Counts) -> EncodedCounts<'_> {
     [&counts.human, &counts.ai, &counts.total].map(|count| match count {
         Count::Known(n) => EncodedCount::Known(*n),
-        Count::Fraction(n) => EncodedCount::Fraction(n.get()),
+        Count::NonInteger(n) => EncodedCount::NonInteger(n.get()),
         Count::Other(text) => EncodedCount::Other(text.as_str()),
         Count::Missing => EncodedCount::Missing(()),
     })

@@ -23,7 +23,7 @@ impl Store {
     /// Returns how far the service's clock was ahead of the local clock when an instance last saved this offset; `None`
     /// if none was saved.
     pub async fn service_clock_offset(&self, scope: &Scope) -> StoreResult<Option<TimeDelta>> {
-        let saved = self.value(&scope.clock_store_key()).await?;
+        let saved = self.value(&scope.clock_offset_store_key()).await?;
         Ok(saved.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds))
     }
 }

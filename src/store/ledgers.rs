@@ -10,8 +10,8 @@ use super::query::Query as _;
 use super::{Store, unreported_requests};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimitBlock, Wait};
-use crate::model::team::TeamPermission;
+use crate::model::ledger::{self, Budget, LedgerEntry, MAX_RATE_LIMIT_WAIT, Quota, RateLimitBlock, Wait};
+use crate::model::team::TeamRequestPermission;
 use rusqlite::{Connection, Transaction, params};
 
 /// Maximum number of uses that a ledger stores. If there are more, the oldest are deleted. A use is never deleted just
@@ -36,7 +36,7 @@ impl Store {
     /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
     /// `Ok(Err(wait))`.
     pub async fn spend(&self, scope: &Scope, quota: Quota, service_time: Time) -> StoreResult<Result<Budget, Wait>> {
-        self.spend_with_team_permission(scope, quota, service_time, TeamPermission::NotShared).await
+        self.spend_with_team_permission(scope, quota, service_time, TeamRequestPermission::NotShared).await
     }
 
     /// Like [`Self::spend`], for a project that is shared with a team. `permission` is the answer of the team's ledger.
@@ -45,7 +45,7 @@ impl Store {
         scope: &Scope,
         quota: Quota,
         service_time: Time,
-        permission: TeamPermission,
+        permission: TeamRequestPermission,
     ) -> StoreResult<Result<Budget, Wait>> {
         let scope = scope.clone();
         self.write(move |tx| spend(tx, &scope, quota, service_time, &permission)).await
@@ -124,9 +124,9 @@ pub(super) fn spend(
     scope: &Scope,
     quota: Quota,
     now: Time,
-    permission: &TeamPermission,
+    permission: &TeamRequestPermission,
 ) -> StoreResult<Result<Budget, Wait>> {
-    if let TeamPermission::LimitReached { until } = *permission {
+    if let TeamRequestPermission::LimitReached { until } = *permission {
         return Ok(Err(Wait { until, is_estimate: false }));
     }
     if let Some(wait) = mark_and_read_budget(tx, scope, quota, now)?.wait() {
@@ -134,7 +134,7 @@ pub(super) fn spend(
     }
     let id = ensure_ledger(tx, scope, quota)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
-    if let TeamPermission::Unreachable { booking_id } = permission {
+    if let TeamRequestPermission::Unreachable { booking_id } = permission {
         unreported_requests::add_unreported_request(tx, id, booking_id, now)?;
     }
     tx.change(
@@ -157,7 +157,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: 
 }
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is
-/// kept. A wait is limited to [`MAX_WAIT`].
+/// kept. A wait is limited to [`MAX_RATE_LIMIT_WAIT`].
 pub(super) fn record_rate_limit(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -168,7 +168,7 @@ pub(super) fn record_rate_limit(
     let id = ensure_ledger(tx, scope, quota)?;
     let earlier = find_ledger(tx, scope, quota)?.and_then(|(_, block)| block?.wait(now));
     let wait = earlier.filter(|earlier| earlier.until > wait.until).unwrap_or(wait);
-    let until = wait.until.min(now + MAX_WAIT);
+    let until = wait.until.min(now + MAX_RATE_LIMIT_WAIT);
     tx.change(
         "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, block_seen_ahead_at = NULL, is_estimate = ?4
          WHERE id = ?1",

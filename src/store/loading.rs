@@ -111,7 +111,11 @@ pub(super) fn append_response(
 /// Merges the stored responses into one report. Returns `None` if there are none, or if one can't be read (the file may
 /// have been edited by hand). The caller then has to load the report again, since a report without some of its rows
 /// would be wrong.
-pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &UnfinishedLoad) -> StoreResult<Option<Report>> {
+pub(super) fn merge_stored_responses(
+    db: &Connection,
+    range: DateRange,
+    loading: &UnfinishedLoad,
+) -> StoreResult<Option<Report>> {
     let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
     let mut merge: Option<ReportMerge> = None;

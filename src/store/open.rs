@@ -60,7 +60,7 @@ impl Store {
     /// file for longer than 5 s. [`StoreError::Unusable`]: the file can't be opened, or a damaged file can't be
     /// repaired.
     pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
-        let (connection, opened) = open_or_create(folder, now, WriteCheck::Now)?;
+        let (connection, opened) = open_or_create(folder, now, WriteCheckTime::Now)?;
         Ok((Self::start(connection, opened.is_read_only, Some(damage_marker(folder)))?, opened))
     }
 
@@ -72,7 +72,7 @@ impl Store {
     /// The thread can't be started.
     pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
         let (marker, folder) = (damage_marker(folder), folder.to_owned());
-        Self::start_opening(move || open_or_create(&folder, now, WriteCheck::Later), Some(marker))
+        Self::start_opening(move || open_or_create(&folder, now, WriteCheckTime::Later), Some(marker))
     }
 
     /// Checks every page of the file in `folder`. If the file is damaged, repairs it like [`Store::open`].
@@ -145,7 +145,7 @@ pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> 
 
 /// When to check whether the store can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteCheck {
+pub(super) enum WriteCheckTime {
     /// While the store is opened.
     Now,
     /// When the caller asks for it.
@@ -157,10 +157,10 @@ pub(super) enum WriteCheck {
 pub(super) fn open_or_create(
     folder: &Path,
     now: Time,
-    write_check: WriteCheck,
+    write_check: WriteCheckTime,
 ) -> Result<(Connection, OpenOutcome), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {
-        return empty_read_only();
+        return empty_read_only_store();
     }
     let path = folder.join(DATABASE_FILE);
     let marker = damage_marker(folder);
@@ -186,7 +186,7 @@ pub(super) fn open_or_create(
 
 /// Repairs a damaged file, unless another process has just repaired it. If only indexes are damaged, rebuilds them;
 /// otherwise recovers what can be read into a new file and keeps the damaged file beside it.
-fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, OpenOutcome), StoreError> {
+fn repair(folder: &Path, now: Time, write_check: WriteCheckTime) -> Result<(Connection, OpenOutcome), StoreError> {
     let lock = private_file_options().create(true).truncate(false).open(folder.join(REPAIR_LOCK))?;
     // If the file system has no locks, repair without one: it is very unlikely that two processes repair at the same
     // moment.
@@ -235,7 +235,7 @@ fn remove_recovery_files(folder: &Path) {
 }
 
 /// Returns an empty read-only store in memory, so that the dashboard runs and shows that it can't send.
-fn empty_read_only() -> Result<(Connection, OpenOutcome), StoreError> {
+fn empty_read_only_store() -> Result<(Connection, OpenOutcome), StoreError> {
     Ok((in_memory()?, OpenOutcome { is_read_only: true, ..OpenOutcome::default() }))
 }
 
@@ -250,13 +250,13 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
 fn open_database(
     path: &Path,
     check_every_page: bool,
-    write_check: WriteCheck,
+    write_check: WriteCheckTime,
 ) -> Result<(Connection, OpenOutcome), StoreError> {
     match create_if_missing(path) {
         Ok(()) => {}
         Err(_) if path.exists() => {}
         // There is no space or no permission to create the file; the dashboard runs nevertheless.
-        Err(_) => return empty_read_only(),
+        Err(_) => return empty_read_only_store(),
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // If the file can't be written, SQLite itself opens it for reading only.
@@ -267,24 +267,25 @@ fn open_database(
     let mut is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !is_read_only {
         restrict_permissions(path);
-        schema::overwrite_deleted_data(&connection)?;
+        schema::enable_secure_delete(&connection)?;
         let prepared = schema::use_rollback_journal(&connection);
         let is_old = found < schema::supported_version();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => is_read_only = true,
-            Err(StoreError::DiskFull | StoreError::WriteRefused) if found == 0 => return empty_read_only(),
+            Err(StoreError::DiskFull | StoreError::WriteRefused) if found == 0 => return empty_read_only_store(),
             Err(error) => return Err(error),
         }
     }
     if is_read_only && found == 0 {
-        return empty_read_only();
+        return empty_read_only_store();
     }
     if is_read_only && found < schema::supported_version() {
         return Err(StoreError::OlderSchema { path: path.to_owned(), found, supported: schema::supported_version() });
     }
     schema::check_readable(&connection, check_every_page)?;
-    let is_read_only = is_read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
+    let is_read_only =
+        is_read_only || write_check == WriteCheckTime::Now && !schema::is_store_writable(&mut connection)?;
     Ok((connection, OpenOutcome { is_read_only, ..OpenOutcome::default() }))
 }
 

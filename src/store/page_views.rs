@@ -46,7 +46,7 @@ impl Store {
 
     /// Returns the page's counts in every cached range that lists the page. A range with a later first day comes first.
     /// Times are on the service's clock.
-    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PageViewsInRange>> {
+    pub async fn page_views_by_range(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PageViewsInRange>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
             let PageViews { in_reports, mut in_responses } = read_page_views(db, scope, &path)?;

@@ -57,7 +57,7 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
 
 /// Stores snapshots of the signals of a job's pages. Each page has at most one snapshot from before the job and one
 /// from after it. Skips a snapshot if the page already has one of this kind.
-pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
+pub(super) fn add_signal_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
     let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
     for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {
         let ((from, to), signals) = (date_columns(page.range), to_json(&page.signals)?);
@@ -71,7 +71,7 @@ pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSn
 }
 
 /// Gives the job `to` a copy of the snapshots that were taken when the job `from` was started.
-pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
+pub(super) fn copy_signal_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)
          SELECT ?2, path, is_after, date_from, date_to, signals FROM job_signals WHERE job = ?1 AND NOT is_after",
@@ -84,7 +84,7 @@ impl Store {
     /// Returns the snapshots of the signals of a job's pages. Skips unreadable ones: the file may have been edited by
     /// hand.
     pub async fn signal_snapshots_of_job(&self, job: JobKey) -> StoreResult<JobSnapshots> {
-        self.read(move |db| read_snapshots(db, job_rows::resolve_merged_key(db, job)?)).await
+        self.read(move |db| read_signal_snapshots(db, job_rows::resolve_merged_key(db, job)?)).await
     }
 
     /// Replaces those snapshots of the signals of a job's pages that were taken after the job had finished.
@@ -92,14 +92,14 @@ impl Store {
         self.write(move |tx| {
             let key = job_rows::resolve_merged_key(tx, job)?;
             tx.change("DELETE FROM job_signals WHERE job = ?1 AND is_after", [key])?;
-            add_snapshots(tx, key, &JobSnapshots { before: Vec::new(), after })
+            add_signal_snapshots(tx, key, &JobSnapshots { before: Vec::new(), after })
         })
         .await
     }
 }
 
 /// Reads the snapshots of the signals of a job's pages.
-pub(super) fn read_snapshots(db: &Connection, job: JobKey) -> StoreResult<JobSnapshots> {
+pub(super) fn read_signal_snapshots(db: &Connection, job: JobKey) -> StoreResult<JobSnapshots> {
     let mut statement =
         db.prepare_cached("SELECT path, is_after, date_from, date_to, signals FROM job_signals WHERE job = ?1")?;
     let mut rows = statement.query([job])?;

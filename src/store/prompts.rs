@@ -88,7 +88,7 @@ impl Store {
 
     /// Like [`Store::add_new_job`], but also stores the pages that the job is about, and snapshots of their signals.
     /// Deletes the draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
-    pub async fn add_job_about(
+    pub async fn add_job_about_pages(
         &self,
         scope: &Scope,
         text: &str,
@@ -101,7 +101,7 @@ impl Store {
         self.write_in_scope(scope, move |tx, scope| {
             let (prompt, row) = insert_new_job(tx, scope, &text, None, now)?;
             pages::add_pages(tx, row.key, &about)?;
-            pages::add_snapshots(tx, row.key, &snapshots)?;
+            pages::add_signal_snapshots(tx, row.key, &snapshots)?;
             drafts::delete_draft(tx, scope, DraftTarget::AboutPages)?;
             Ok((prompt, job_rows::read_job_or_merge_target(tx, row.key)?))
         })
@@ -138,12 +138,12 @@ impl Store {
                 .ok_or(StoreError::NoSuchPrompt)?;
             if last.kind == PromptKind::FollowUp {
                 let prompt = insert_prompt(tx, key, PromptKind::FollowUp, &last.text, None, now)?;
-                return Ok((prompt, job_rows::touch(tx, key)?));
+                return Ok((prompt, job_rows::bump_revision_and_derive_columns(tx, key)?));
             }
             let scope = job_rows::job_scope_id(tx, key)?;
             let (prompt, new) = insert_new_job(tx, scope, &last.text, None, now)?;
             pages::add_pages(tx, new.key, &row.local.pages)?;
-            pages::copy_snapshots(tx, key, new.key)?;
+            pages::copy_signal_snapshots(tx, key, new.key)?;
             Ok((prompt, job_rows::read_job_or_merge_target(tx, new.key)?))
         })
         .await
@@ -180,7 +180,7 @@ impl Store {
         let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
         self.write(move |tx| {
             let mut discarded = read_thread(tx, job)?.prompts;
-            discarded.retain(|prompt| prompt.author.is_none() && prompt.delivery.kind().had_no_effect());
+            discarded.retain(|prompt| prompt.author.is_none() && prompt.delivery.kind().certainly_had_no_effect());
             for prompt in &discarded {
                 set_discarded(tx, prompt.id, now)?;
             }
@@ -224,7 +224,7 @@ impl Store {
                 if prompt.state == DeliveryKind::Unconfirmed {
                     return Err(StoreError::NotEditable);
                 }
-                let title = checked_title(&text)?;
+                let title = title_of_prompt_text(&text)?;
                 tx.change("UPDATE prompt SET text = ?2 WHERE id = ?1", params![prompt.id, text])?;
                 if prompt.kind == PromptKind::Create {
                     job_rows::set_default_title(tx, prompt.job, &title)?;
@@ -248,7 +248,10 @@ impl Store {
                 return Err(StoreError::StateChanged);
             }
             set_discarded(tx, prompt.id, now)?;
-            Ok(DiscardedPrompts { prompts: vec![prompt.id], jobs: vec![job_rows::touch(tx, prompt.job)?] })
+            Ok(DiscardedPrompts {
+                prompts: vec![prompt.id],
+                jobs: vec![job_rows::bump_revision_and_derive_columns(tx, prompt.job)?],
+            })
         })
         .await
     }
@@ -266,7 +269,7 @@ impl Store {
             for id in prompts {
                 changed.insert(restore_prompt(tx, id)?);
             }
-            changed.into_iter().map(|job| job_rows::touch(tx, job)).collect()
+            changed.into_iter().map(|job| job_rows::bump_revision_and_derive_columns(tx, job)).collect()
         })
         .await
     }
@@ -360,9 +363,9 @@ fn insert_new_job(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    let key = job_rows::insert_job(tx, scope, &checked_title(text)?, now)?;
+    let key = job_rows::insert_job(tx, scope, &title_of_prompt_text(text)?, now)?;
     let prompt = insert_prompt(tx, key, PromptKind::Create, text, instance, now)?;
-    Ok((prompt, job_rows::touch(tx, key)?))
+    Ok((prompt, job_rows::bump_revision_and_derive_columns(tx, key)?))
 }
 
 /// Adds a follow-up at the end of the job's queue, and deletes the job's draft. If `instance` is given, only the
@@ -374,11 +377,11 @@ fn add_follow_up(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    checked_title(text)?;
+    title_of_prompt_text(text)?;
     let key = job_rows::resolve_merged_key(tx, key)?;
     let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, instance, now)?;
     drafts::delete_draft(tx, job_rows::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
-    Ok((prompt, job_rows::touch(tx, key)?))
+    Ok((prompt, job_rows::bump_revision_and_derive_columns(tx, key)?))
 }
 
 fn insert_prompt(
@@ -461,7 +464,7 @@ fn state_before_discard(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// Returns the first line with a visible character, as the title. Fails if the text is blank.
-pub(super) fn checked_title(text: &str) -> StoreResult<CleanText> {
+pub(super) fn title_of_prompt_text(text: &str) -> StoreResult<CleanText> {
     Some(prompt_title(text)).filter(|title| !title.is_empty()).ok_or(StoreError::BlankPrompt)
 }
 
@@ -529,7 +532,8 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> St
     Ok(())
 }
 
-/// Restores a discarded prompt, and returns its job. Doesn't [`touch`](job_rows::touch) the job.
+/// Restores a discarded prompt, and returns its job. The caller must then call
+/// [`job_rows::bump_revision_and_derive_columns`].
 fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
     let prompt = read_local_prompt(tx, id)?;
     let from = "SELECT coalesce(discarded_from, '') FROM prompt WHERE id = ?1 AND state = 'dismissed'";

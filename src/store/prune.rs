@@ -43,7 +43,7 @@ pub struct PruneOutcome<C> {
 
 impl<C> PruneOutcome<C> {
     /// Returns an outcome in which nothing has been deleted yet: both sizes are the current size of the file.
-    pub(super) fn plan(db: &Connection, counts: C) -> StoreResult<Self> {
+    pub(super) fn from_counts(db: &Connection, counts: C) -> StoreResult<Self> {
         let bytes = file_bytes(db)?;
         Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, shrinking_failed: false })
     }
@@ -76,7 +76,7 @@ impl Store {
         &self,
         filter: AnalyticsPruneFilter,
     ) -> StoreResult<PruneOutcome<PrunedAnalyticsCounts>> {
-        self.read(move |db| PruneOutcome::plan(db, count_pruned(&items_to_delete(db, &filter)?))).await
+        self.read(move |db| PruneOutcome::from_counts(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
     /// Deletes the selected analytics in one transaction, then returns their space to the disk.
@@ -86,7 +86,7 @@ impl Store {
     ) -> StoreResult<PruneOutcome<PrunedAnalyticsCounts>> {
         let delete = self.write(move |tx| {
             let selected = items_to_delete(tx, &filter)?;
-            let pruned = PruneOutcome::plan(tx, count_pruned(&selected))?;
+            let pruned = PruneOutcome::from_counts(tx, count_pruned(&selected))?;
             let orphans = delete_items(tx, &selected)?;
             Ok((pruned, orphans > 0 || !selected.is_empty()))
         });

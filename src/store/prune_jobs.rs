@@ -34,7 +34,7 @@ pub struct PrunedJobCounts {
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
     pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PruneOutcome<PrunedJobCounts>> {
-        self.read(move |db| PruneOutcome::plan(db, jobs_to_delete(db, &filter)?.1)).await
+        self.read(move |db| PruneOutcome::from_counts(db, jobs_to_delete(db, &filter)?.1)).await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Also
@@ -43,7 +43,7 @@ impl Store {
     pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PruneOutcome<PrunedJobCounts>> {
         let delete = self.write(move |tx| {
             let (keys, counts) = jobs_to_delete(tx, &filter)?;
-            let pruned = PruneOutcome::plan(tx, counts)?;
+            let pruned = PruneOutcome::from_counts(tx, counts)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
                 kv::increment_number(tx, jobs::PRUNE_COUNT_KEY)?;
@@ -127,6 +127,6 @@ fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
             tx.change(sql, [key])?;
         }
     }
-    diffs::delete_unlinked(tx)?;
-    unsent_reviews::delete_unlinked(tx)
+    diffs::delete_unlinked_pull_request_data(tx)?;
+    unsent_reviews::delete_unlinked_unsent_reviews(tx)
 }

@@ -96,8 +96,8 @@ impl Store {
             for ReportedPullRequest { job, link, state } in &reported {
                 let row = find_job(tx, *job)?.filter(|row| row.remote.pr_link.as_ref() == Some(link));
                 if let Some(mut row) = row {
-                    let previous_fact = row.pull_request.as_ref().map(|state| state.fact());
-                    merge::merge_pull_request(&mut row, state.clone(), now);
+                    let previous_fact = row.pull_request.as_ref().map(|state| state.main_fact());
+                    merge::apply_pull_request_state(&mut row, state.clone(), now);
                     let title = prompt_title(state.title.as_str());
                     if row.is_named_by_id() && !title.is_empty() {
                         set_default_title(tx, row.key, &title)?;
@@ -112,7 +112,7 @@ impl Store {
 
     /// Records that the user of this computer merged or closed the pull request of these jobs, so that the team sees
     /// who did it. Does nothing for projects that are not shared.
-    pub async fn record_pull_request_end(&self, jobs: &[JobKey]) -> StoreResult<()> {
+    pub async fn record_pull_request_ended_by_user(&self, jobs: &[JobKey]) -> StoreResult<()> {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
             for job in jobs {

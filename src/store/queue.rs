@@ -75,7 +75,7 @@ impl Store {
                 QueueChange::Resume => set_paused(tx, &keys, false, now)?,
                 QueueChange::Up | QueueChange::Down => move_new_jobs(tx, &keys, change == QueueChange::Up)?,
             };
-            changed.into_iter().map(|key| job_rows::touch(tx, key)).collect()
+            changed.into_iter().map(|key| job_rows::bump_revision_and_derive_columns(tx, key)).collect()
         })
         .await
     }
@@ -95,7 +95,7 @@ impl Store {
                     prompts::set_discarded(tx, *id, now)?;
                 }
                 if !queued.is_empty() {
-                    removed.jobs.push(job_rows::touch(tx, key)?);
+                    removed.jobs.push(job_rows::bump_revision_and_derive_columns(tx, key)?);
                 }
                 removed.prompts.extend(queued);
             }
@@ -112,7 +112,7 @@ impl Store {
                 "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
                 params![prompt, UnixMillis(now)],
             )?;
-            if changed_rows == 0 { Ok(None) } else { job_rows::touch(tx, job).map(Some) }
+            if changed_rows == 0 { Ok(None) } else { job_rows::bump_revision_and_derive_columns(tx, job).map(Some) }
         })
         .await
     }

@@ -95,7 +95,8 @@ impl Store {
                 return Ok(None);
             };
             let restarted_at = loading.restarted_at;
-            Ok(loading::merge_parts(db, range, &loading)?.map(|report| UnfinishedReport { report, restarted_at }))
+            Ok(loading::merge_stored_responses(db, range, &loading)?
+                .map(|report| UnfinishedReport { report, restarted_at }))
         })
         .await
     }
@@ -172,7 +173,7 @@ fn add_to_report(
         report_so_far.filter(|report_so_far| report_so_far.report().responses == responses).map(Arc::unwrap_or_clone);
     let report_so_far = match &loading {
         Some(loading) if report_so_far.is_none() => {
-            let Some(report) = loading::merge_parts(tx, range, loading)? else { return Ok(false) };
+            let Some(report) = loading::merge_stored_responses(tx, range, loading)? else { return Ok(false) };
             Some(ReportMerge::new(report))
         }
         _ => report_so_far,
@@ -208,7 +209,7 @@ fn find_or_discard_unfinished_report(
         return Ok(Some(loading));
     }
     let complete_as_of = find_complete_report(tx, scope, next.range)?.map(|(_, complete)| complete.as_of);
-    if loading.is_superseded(complete_as_of) || loading::merge_parts(tx, next.range, &loading)?.is_none() {
+    if loading.is_superseded(complete_as_of) || loading::merge_stored_responses(tx, next.range, &loading)?.is_none() {
         loading::delete_unfinished_load(tx, loading.id)?;
         return Ok(None);
     }
@@ -247,7 +248,7 @@ fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreRes
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
         (Some((id, report)), _) => Some(Report { rows: read_rows(db, id)?, ..report }),
-        (None, Some(loading)) => loading::merge_parts(db, range, &loading)?,
+        (None, Some(loading)) => loading::merge_stored_responses(db, range, &loading)?,
         (None, None) => None,
     };
     Ok(StoredReport {

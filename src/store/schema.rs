@@ -59,7 +59,7 @@ const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 
 /// Returns the tables of the current schema, except for `team`, `team_job`, `team_use` and `team_report`. A table comes
 /// before the tables that refer to it.
-pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+pub(super) fn tables_except_team() -> impl Iterator<Item = &'static str> {
     "scope revision key_value ledger ledger_use job job_count prompt event job_page job_signals draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
      pull_request_details preview analytics_report analytics_answer"
@@ -213,7 +213,7 @@ pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreE
 
 /// Makes SQLite overwrite deleted and moved data. Otherwise texts of readers, which responses may contain, would stay
 /// in the unused space of the file.
-pub(super) fn overwrite_deleted_data(connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn enable_secure_delete(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.pragma_update(None, "secure_delete", true)?)
 }
 
@@ -243,7 +243,8 @@ pub(super) fn check_readable(connection: &Connection, check_every_page: bool) ->
         return Err(StoreError::Damaged);
     }
     // All first rows are read with one statement, since each statement locks and unlocks the file.
-    let first_rows: Vec<String> = tables().map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)")).collect();
+    let first_rows: Vec<String> =
+        tables_except_team().map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)")).collect();
     match connection.query_row(&format!("SELECT {}", first_rows.join(", ")), [], |_| Ok(())) {
         Ok(()) => Ok(()),
         // The file has the current schema version, so it had this table: pages of the file are lost.
@@ -322,7 +323,7 @@ mod tests {
         let current = Connection::open_in_memory().expect("a database");
         current.execute_batch(CURRENT_SCHEMA).expect("created");
         assert_eq!(statements(&current), expected, "UPDATE_SCHEMA=1 cargo test --lib schema rewrites it");
-        for table in tables() {
+        for table in tables_except_team() {
             let rows = |db: &Connection| {
                 db.query_all(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0)).expect("a count")
             };

@@ -16,7 +16,7 @@ use crate::model::ledger::Wait;
 use crate::model::merge;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::remote_job::{JobId, RemoteJob, Status};
-use crate::model::team::TeamPermission;
+use crate::model::team::TeamRequestPermission;
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
@@ -51,7 +51,8 @@ impl Store {
         now: Time,
         service_time: Time,
     ) -> StoreResult<SendPermit> {
-        self.request_permit_with_team_permission(prompt, instance, now, service_time, TeamPermission::NotShared).await
+        self.request_permit_with_team_permission(prompt, instance, now, service_time, TeamRequestPermission::NotShared)
+            .await
     }
 
     /// Like [`Self::request_permit`], for a project that is shared with a team. `permission` is the answer of the
@@ -62,7 +63,7 @@ impl Store {
         instance: &str,
         now: Time,
         service_time: Time,
-        permission: TeamPermission,
+        permission: TeamRequestPermission,
     ) -> StoreResult<SendPermit> {
         let instance = instance.to_owned();
         self.write(move |tx| request_permit(tx, prompt, &instance, now, service_time, &permission)).await
@@ -70,7 +71,12 @@ impl Store {
 
     /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
     /// if another instance has marked the prompt as abandoned in the meantime.
-    pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<JobMergeResult> {
+    pub async fn record_accepted_send(
+        &self,
+        prompt: PromptId,
+        job: RemoteJob,
+        now: Time,
+    ) -> StoreResult<JobMergeResult> {
         self.write(move |tx| record_acceptance(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
 
@@ -79,7 +85,7 @@ impl Store {
     /// ledger. After a 429, the caller passes `Queued` as `delivery`, and as `rate_limit` the wait that the service
     /// demands and the time of the response, both in the service's time. No prompt of this kind is sent before this
     /// wait is over.
-    pub async fn finish_send(
+    pub async fn record_unaccepted_send(
         &self,
         prompt: PromptId,
         delivery: Delivery,
@@ -99,7 +105,7 @@ impl Store {
                 ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.quota(), wait, at)?;
             }
             prompts::set_state(tx, prompt.id, &delivery, now)?;
-            job_rows::touch(tx, prompt.job).map(unchanged)
+            job_rows::bump_revision_and_derive_columns(tx, prompt.job).map(unchanged)
         })
         .await
     }
@@ -129,7 +135,7 @@ impl Store {
             )?;
             let abandon = |(id, job)| {
                 prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED_REASON)), now)?;
-                job_rows::touch(tx, job)
+                job_rows::bump_revision_and_derive_columns(tx, job)
             };
             abandoned.into_iter().map(abandon).collect()
         })
@@ -169,7 +175,7 @@ fn request_permit(
     instance: &str,
     now: Time,
     service_time: Time,
-    permission: &TeamPermission,
+    permission: &TeamRequestPermission,
 ) -> StoreResult<SendPermit> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     match prompt.state {
@@ -190,7 +196,7 @@ fn request_permit(
         // The end of the wait is also stored with the prompt, so that the screen can show it.
         if prompt.wait_until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
-            job_rows::touch(tx, row.key)?;
+            job_rows::bump_revision_and_derive_columns(tx, row.key)?;
         }
         return Ok(SendPermit::Wait { until });
     }
@@ -200,7 +206,7 @@ fn request_permit(
          WHERE id = ?1 RETURNING text",
         params![id, instance, UnixMillis(now), UnixMillis(service_time)],
     )?;
-    job_rows::touch(tx, row.key)?;
+    job_rows::bump_revision_and_derive_columns(tx, row.key)?;
     Ok(SendPermit::Granted { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 

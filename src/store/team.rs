@@ -51,7 +51,7 @@ pub struct TeamMembership {
     /// The number of the change up to which all reports were received.
     pub report_cursor: i64,
     /// The batch to which the change with the number `report_cursor` belongs.
-    pub report_batch: Option<String>,
+    pub report_cursor_batch: Option<String>,
     /// When the last exchange ended.
     pub exchanged_at: Option<Time>,
 }
@@ -91,14 +91,14 @@ impl Store {
                 params![scope, organization, member_id],
             )?;
             unreported_requests::mark_all_unreported(tx, &full_scope)?;
-            let (cursor_batch, report_batch, exchanged_at) = (None, None, None);
+            let (cursor_batch, report_cursor_batch, exchanged_at) = (None, None, None);
             Ok(TeamMembership {
                 organization,
                 member_id,
                 cursor: 0,
                 cursor_batch,
                 report_cursor: 0,
-                report_batch,
+                report_cursor_batch,
                 exchanged_at,
             })
         })
@@ -272,7 +272,7 @@ fn read_membership(db: &Connection, scope: i64) -> StoreResult<Option<TeamMember
             cursor: row.get(2)?,
             cursor_batch: row.get(3)?,
             report_cursor: row.get(4)?,
-            report_batch: row.get(5)?,
+            report_cursor_batch: row.get(5)?,
             exchanged_at: read_optional_time(row, 6)?,
         })
     })
@@ -552,7 +552,7 @@ impl TeamMerge<'_> {
                 PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(false),
             },
         }
-        job_rows::touch(self.tx, job.key)?;
+        job_rows::bump_revision_and_derive_columns(self.tx, job.key)?;
         Ok(true)
     }
 

@@ -58,13 +58,13 @@ impl Store {
                 let unsent = find_unsent_reports(tx, scope, rules)?;
                 let mut found = Vec::new();
                 let mut bytes = 0;
-                for UnsentReport { columns, as_of, expires_at } in &unsent {
-                    let key = ReportKey::parse(&columns[0], &columns[1], &columns[2]);
+                for UnsentReport { key_columns, as_of, expires_at } in &unsent {
+                    let key = ReportKey::parse(&key_columns[0], &key_columns[1], &key_columns[2]);
                     let report = key.map_or(Ok(None), |key| read_shared_report(tx, scope, key))?;
                     let Some(report) = report else {
                         // The report can't be sent: it is too large, or the file was edited by hand. An empty version
                         // is stored for it, so that it is skipped from now on.
-                        write_team_version_columns(tx, scope, columns, *as_of, "")?;
+                        write_team_version_columns(tx, scope, key_columns, *as_of, "")?;
                         continue;
                     };
                     let expires_at = rules.expiry(report.key.kind, report.version.as_of, *expires_at);
@@ -121,7 +121,7 @@ impl Store {
             let mut wanted = Vec::new();
             for header in headers {
                 let is_allowed = rules.allows_storing(header.key.kind, header.version.as_of, header.expires_at);
-                if is_allowed && check_if_wanted(tx, scope, header.key, header.version)? {
+                if is_allowed && is_wanted_or_record_version(tx, scope, header.key, header.version)? {
                     wanted.push(header);
                 }
             }
@@ -173,7 +173,7 @@ pub(super) fn mark_reports_unsent(tx: &Transaction<'_>, scope: i64) -> StoreResu
 
 /// A report that the team doesn't have: its columns (kind, first day and last day), and its time in milliseconds.
 struct UnsentReport {
-    columns: [String; 3],
+    key_columns: [String; 3],
     as_of: i64,
     /// The time at which the texts of readers in the report expire. `None` unless another member has loaded them.
     expires_at: Option<Time>,
@@ -214,8 +214,8 @@ fn find_unsent_reports(db: &Connection, scope: i64, rules: ReportRules) -> Store
     let [oldest, latest, oldest_text, now] =
         [now - MAX_REPORT_AGE, now + TimeDelta::days(1), reader_text_days.cutoff(now), now].map(UnixMillis);
     db.query_all(&sql, params![scope, oldest, latest, MAX_REPORTS_PER_READ, oldest_text, now], |row| {
-        let columns = [row.get(0)?, row.get(1)?, row.get(2)?];
-        Ok(UnsentReport { columns, as_of: row.get(3)?, expires_at: read_optional_time(row, 4)? })
+        let key_columns = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(UnsentReport { key_columns, as_of: row.get(3)?, expires_at: read_optional_time(row, 4)? })
     })
 }
 
@@ -262,7 +262,12 @@ fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult
 /// Returns whether to receive the team's version of a report: it is newer than the local version, and was not received
 /// before. If the local version is the same or later, also updates what is stored about the team's version, since this
 /// decides whether the local version is sent.
-fn check_if_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
+fn is_wanted_or_record_version(
+    tx: &Transaction<'_>,
+    scope: i64,
+    key: ReportKey,
+    version: ReportVersion,
+) -> StoreResult<bool> {
     let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
         return Ok(false);
@@ -304,7 +309,7 @@ fn merge_report(
 ) -> StoreResult<ReportMergeResult> {
     // Texts of readers in the report may have expired since the header was received.
     let is_allowed = rules.allows_storing(report.key.kind, report.version.as_of, report.expires_at);
-    if !is_allowed || !check_if_wanted(tx, scope, report.key, report.version)? {
+    if !is_allowed || !is_wanted_or_record_version(tx, scope, report.key, report.version)? {
         return Ok(ReportMergeResult::Skipped);
     }
     let is_stored = match report.key.kind {

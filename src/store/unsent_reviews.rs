@@ -51,7 +51,7 @@ impl Store {
 }
 
 /// Deletes the texts for pull requests that no job links to.
-pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
+pub(super) fn delete_unlinked_unsent_reviews(tx: &Transaction<'_>) -> StoreResult<()> {
     for kind in UnsentReviewKind::ALL {
         tx.change(
             "DELETE FROM key_value WHERE substr(key, 1, length(?1)) = ?1 AND substr(key, length(?1) + 1) NOT IN (

@@ -24,7 +24,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// How many changes one query receives.
-const CHANGES_PER_PAGE: i64 = 1000;
+const CHANGES_PER_QUERY: i64 = 1000;
 
 /// Counts of what an exchange sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -127,14 +127,14 @@ pub async fn exchange_with_progress(
     let Some(mut exchange) = Exchange::start(connection, store, scope, member).await? else {
         return Ok(ExchangeSummary::default());
     };
-    while exchange.receive_page(now).await? == ExchangeStep::HasMore {
+    while exchange.receive_next_changes(now).await? == ExchangeStep::HasMore {
         on_progress(exchange.summary.received);
     }
     let sent_before = exchange.summary.sent;
     while exchange.send_next_batch().await? {}
     if exchange.summary.sent > sent_before {
         // Receives the changes that were just sent, as the database has merged them, to move the cursor past them.
-        while exchange.receive_page(now).await? == ExchangeStep::HasMore {}
+        while exchange.receive_next_changes(now).await? == ExchangeStep::HasMore {}
     }
     store.record_team_exchange(scope, now).await?;
     // An open dashboard deletes expired texts of readers regularly. Without a dashboard, they are deleted here.
@@ -195,7 +195,7 @@ impl<'a> Exchange<'a> {
         let reports = ReportProgress::default();
         let mut exchange =
             Self { connection, store, scope, member, team, project_id, clock, lease: None, reports, summary };
-        exchange.check_in().await?;
+        exchange.record_presence_and_check_for_data().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
             exchange.send_batch(&batch).await?;
         }
@@ -224,7 +224,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn check_in(&mut self) -> Result<UnreceivedData, TeamError> {
+    pub async fn record_presence_and_check_for_data(&mut self) -> Result<UnreceivedData, TeamError> {
         let requested_at = Utc::now();
         // A row that another member is deleting or replacing is skipped, so that no member waits for another one.
         let sql = "WITH expired_reports AS (
@@ -250,7 +250,7 @@ impl<'a> Exchange<'a> {
                  SELECT 1 FROM docdeck.prompt WHERE prompt.project = $1 AND change > $4
              ), EXISTS (SELECT 1 FROM docdeck.report WHERE report.project = $1 AND change > $6)";
         let batch = self.team.cursor_batch.as_deref().unwrap_or_default();
-        let report_batch = self.team.report_batch.as_deref().unwrap_or_default();
+        let report_cursor_batch = self.team.report_cursor_batch.as_deref().unwrap_or_default();
         let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
             (&self.team.member_id, Type::TEXT),
@@ -258,7 +258,7 @@ impl<'a> Exchange<'a> {
             (&self.team.cursor, Type::INT8),
             (&batch, Type::TEXT),
             (&self.team.report_cursor, Type::INT8),
-            (&report_batch, Type::TEXT),
+            (&report_cursor_batch, Type::TEXT),
             (&REMOVED_JOB_STATE, Type::TEXT),
         ];
         let row = self.connection.query_one(sql, &params).await?;
@@ -269,7 +269,7 @@ impl<'a> Exchange<'a> {
             self.store.reset_team_exchange(self.scope).await?;
             self.summary.was_database_restored = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
-            (self.team.report_cursor, self.team.report_batch) = (0, None);
+            (self.team.report_cursor, self.team.report_cursor_batch) = (0, None);
             self.reports = ReportProgress::default();
             return Ok(UnreceivedData { has_changes: true, has_reports: true });
         }
@@ -344,7 +344,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
-    pub async fn receive_page(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
+    pub async fn receive_next_changes(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         // A job that changes during the exchange gets a number after the cursor, so a later page contains it. The last
         // row of the result is not a change: it names the last batch that this page contains completely. The cursor
         // moves to the end of that batch, so that a later exchange notices if the database has lost the batch. The
@@ -366,7 +366,7 @@ impl<'a> Exchange<'a> {
         let page: [Param<'_>; 4] = [
             (&self.project_id, Type::INT8),
             (&self.team.cursor, Type::INT8),
-            (&CHANGES_PER_PAGE, Type::INT8),
+            (&CHANGES_PER_QUERY, Type::INT8),
             (&REMOVED_JOB_STATE, Type::TEXT),
         ];
         let rows = self.connection.query(sql, &page).await?;
@@ -396,7 +396,7 @@ impl<'a> Exchange<'a> {
         if cursor == self.team.cursor {
             return Ok(ExchangeStep::Last);
         }
-        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= CHANGES_PER_PAGE);
+        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= CHANGES_PER_QUERY);
         self.summary.received +=
             self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
         (self.team.cursor, self.team.cursor_batch) = (cursor, batch);

@@ -8,7 +8,7 @@ use super::error::TeamError;
 use super::signals::{LEDGER_PAYLOAD, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{MAX_WAIT, Quota, RATE_LIMIT_WINDOW};
+use crate::model::ledger::{MAX_RATE_LIMIT_WAIT, Quota, RATE_LIMIT_WINDOW};
 use crate::model::team::{TeamClock, booking_window};
 use crate::store::Store;
 use chrono::TimeDelta;
@@ -100,7 +100,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.
-    pub async fn book(&self, limit: TeamLimit<'_>, booking_id: &str) -> Result<bool, TeamError> {
+    pub async fn try_book_request(&self, limit: TeamLimit<'_>, booking_id: &str) -> Result<bool, TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, free AS (
                  SELECT number FROM docdeck.request_slot AS slot
@@ -213,7 +213,8 @@ impl TeamConnection {
              SELECT pg_notify($8, $9) FROM written"
         );
         let (limit_params, channel) = (limit.params(), channel(limit.organization));
-        let (longest, remaining) = (MAX_WAIT.num_milliseconds(), blocked.remaining.min(MAX_WAIT).num_milliseconds());
+        let (longest, remaining) =
+            (MAX_RATE_LIMIT_WAIT.num_milliseconds(), blocked.remaining.min(MAX_RATE_LIMIT_WAIT).num_milliseconds());
         let params = limit_params.with(&[
             (&remaining, Type::INT8),
             (&blocked.is_estimate, Type::BOOL),
@@ -242,7 +243,7 @@ impl TeamConnection {
                  AND blocked_until > clock.now AND blocked_until <= clock.now + $5"
         );
         let owners = Quota::HOURLY.map(|quota| quota.limit_owner_id(scope)).to_vec();
-        let (window, longest) = (booking_window().num_milliseconds(), MAX_WAIT.num_milliseconds());
+        let (window, longest) = (booking_window().num_milliseconds(), MAX_RATE_LIMIT_WAIT.num_milliseconds());
         let params: [Param<'_>; 5] = [
             (&organization, Type::TEXT),
             (&scope.base_url, Type::TEXT),

@@ -16,9 +16,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// How many headers one query receives.
-const HEADERS_PER_PAGE: i64 = 200;
+const HEADERS_PER_QUERY: i64 = 200;
 /// How many parts one query receives. Together they have at most 1 MB.
-const PARTS_PER_PAGE: i64 = 4;
+const PARTS_PER_QUERY: i64 = 4;
 
 /// The progress of receiving reports.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct ReportProgress {
     /// The number and the id of the batch that was the last one when receiving began. `None` while nothing is received.
     receive_target: Option<(i64, String)>,
     /// The time and the change number of the last header that was read.
-    last_header: Option<(i64, i64)>,
+    last_header_position: Option<(i64, i64)>,
     /// Whether all headers were read.
     has_all_headers: bool,
     /// The reports that this computer lacks, the newest first.
@@ -87,7 +87,7 @@ impl Exchange<'_> {
             // The cursor moves only when all reports are stored, so that the missing ones are received after an
             // interruption.
             self.store.set_team_report_cursor(self.scope, cursor, batch.clone()).await?;
-            (self.team.report_cursor, self.team.report_batch) = (cursor, Some(batch));
+            (self.team.report_cursor, self.team.report_cursor_batch) = (cursor, Some(batch));
             let received_keys = std::mem::take(&mut self.reports.received_keys);
             self.reports = ReportProgress { received_keys, ..ReportProgress::default() };
             // The next step looks for new reports, because their notifications may have arrived during an earlier
@@ -119,14 +119,14 @@ impl Exchange<'_> {
         let excluded = ReportKind::SHARED.into_iter().filter(|kind| !rules.allows_storing(*kind, latest, None));
         let excluded: Vec<&str> = excluded.map(ReportKind::name).collect();
         let latest_millis = latest.timestamp_millis();
-        let (last_time, last_change) = self.reports.last_header.unwrap_or((i64::MAX, i64::MAX));
+        let (last_time, last_change) = self.reports.last_header_position.unwrap_or((i64::MAX, i64::MAX));
         let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
             (&self.team.report_cursor, Type::INT8),
             (&oldest, Type::INT8),
             (&last_time, Type::INT8),
             (&last_change, Type::INT8),
-            (&HEADERS_PER_PAGE, Type::INT8),
+            (&HEADERS_PER_QUERY, Type::INT8),
             (&excluded, Type::TEXT_ARRAY),
             (&latest_millis, Type::INT8),
         ];
@@ -134,13 +134,13 @@ impl Exchange<'_> {
         let mut headers = Vec::new();
         for row in &rows {
             let as_of = read_number(row, 6)?;
-            self.reports.last_header = Some((as_of, read_number(row, 7)?));
+            self.reports.last_header_position = Some((as_of, read_number(row, 7)?));
             match parse_header(row)?.filter(|header| header.version.can_be_exchanged(latest)) {
                 Some(header) if header.version.as_of.timestamp_millis() == as_of => headers.push(header),
                 _ => self.summary.unreadable += 1,
             }
         }
-        self.reports.has_all_headers = i64::try_from(rows.len()).is_ok_and(|rows| rows < HEADERS_PER_PAGE);
+        self.reports.has_all_headers = i64::try_from(rows.len()).is_ok_and(|rows| rows < HEADERS_PER_QUERY);
         if !headers.is_empty() {
             self.reports.wanted_reports = self.store.wanted_team_reports(self.scope, headers, rules).await?.into();
         }
@@ -201,7 +201,7 @@ impl Exchange<'_> {
         let received = i32::try_from(self.reports.parts.len()).unwrap_or(i32::MAX);
         let last = i32::try_from(header.parts).unwrap_or(i32::MAX);
         let parts: [Param<'_>; 4] =
-            [(&version, Type::TEXT), (&received, Type::INT4), (&last, Type::INT4), (&PARTS_PER_PAGE, Type::INT8)];
+            [(&version, Type::TEXT), (&received, Type::INT4), (&last, Type::INT4), (&PARTS_PER_QUERY, Type::INT8)];
         let params: Vec<Param<'_>> = key.params(&self.project_id).into_iter().chain(parts).collect();
         self.connection.query(sql, &params).await?.iter().map(|row| read_text(row, 0)).collect()
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(16);
 /// Maximum time for which a frame waits for a read from the store. The wait avoids a frame with “Loading…” that would
 /// be replaced before anybody could read it.
-pub const MAX_READ_DELAY: Duration = Duration::from_millis(5);
+pub const MAX_FRAME_DELAY_FOR_READ: Duration = Duration::from_millis(5);
 
 /// Decides when the next frame is due.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl FrameScheduler {
 
     /// Sets whether something on the screen is being read from the store.
     pub fn set_reading_store(&mut self, reading: bool, now: Instant) {
-        self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + MAX_READ_DELAY));
+        self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + MAX_FRAME_DELAY_FOR_READ));
     }
 
     /// Returns the time at which the requested frame may be drawn, or `None` if no frame is requested.
@@ -137,12 +137,12 @@ mod tests {
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
         scheduler.set_reading_store(true, start);
-        assert_eq!(scheduler.due_at(start), Some(start + MAX_READ_DELAY));
+        assert_eq!(scheduler.due_at(start), Some(start + MAX_FRAME_DELAY_FOR_READ));
         scheduler.set_reading_store(false, start + ms(1));
         assert!(scheduler.is_due(start + ms(1)), "it was read");
         scheduler.set_reading_store(true, start + ms(1));
-        assert!(scheduler.is_due(start + ms(1) + MAX_READ_DELAY), "it takes too long");
-        scheduler.record_frame(start + ms(1) + MAX_READ_DELAY);
+        assert!(scheduler.is_due(start + ms(1) + MAX_FRAME_DELAY_FOR_READ), "it takes too long");
+        scheduler.record_frame(start + ms(1) + MAX_FRAME_DELAY_FOR_READ);
         scheduler.request_frame();
         scheduler.set_reading_store(true, start + ms(30));
         assert!(scheduler.is_due(start + ms(30)), "a slow read delays only one frame");

@@ -12,7 +12,7 @@ pub enum Multiplexer {
 }
 
 /// Maximum length in bytes of a string that GNU screen passes on. It cuts off the rest.
-const MAX_SCREEN_STRING_BYTES: usize = 512;
+const MAX_GNU_SCREEN_STRING_BYTES: usize = 512;
 
 impl Multiplexer {
     /// Returns the multiplexer in use: tmux if `TMUX` is set, GNU screen if `STY` is set. If both variables are set,
@@ -41,16 +41,17 @@ impl Multiplexer {
             }
             // A long sequence is split into several strings. The terminal receives their contents one after the other,
             // as a single sequence.
-            Self::Screen => {
-                sequence.chunks(MAX_SCREEN_STRING_BYTES).flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat()).collect()
-            }
+            Self::Screen => sequence
+                .chunks(MAX_GNU_SCREEN_STRING_BYTES)
+                .flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat())
+                .collect(),
         }
     }
 
     /// Returns the sequence that copies `text` (OSC 52). With `set-clipboard on`, tmux itself copies the text; with
     /// `allow-passthrough on`, it passes a wrapped sequence on to the terminal. The defaults differ by version, so tmux
     /// gets both sequences. Copying twice does no harm.
-    pub fn copy_sequence(self, text: &str) -> Vec<u8> {
+    pub fn clipboard_sequence(self, text: &str) -> Vec<u8> {
         let sequence = format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes();
         match self {
             Self::Tmux => [sequence.clone(), self.wrap(&sequence)].concat(),
@@ -73,17 +74,17 @@ mod tests {
     #[test]
     fn a_long_sequence_is_split_into_strings_short_enough_for_gnu_screen() {
         assert_eq!(Multiplexer::Screen.wrap(COPY), b"\x1bP\x1b]52;c;YQ==\x07\x1b\\");
-        let long = [b'a'; MAX_SCREEN_STRING_BYTES + 1];
+        let long = [b'a'; MAX_GNU_SCREEN_STRING_BYTES + 1];
         let sent = Multiplexer::Screen.wrap(&long);
         let parts: Vec<&[u8]> = sent.split(|&byte| byte == 0x1b).filter(|part| part.starts_with(b"P")).collect();
-        assert_eq!(parts.iter().map(|part| part.len() - 1).collect::<Vec<_>>(), [MAX_SCREEN_STRING_BYTES, 1]);
+        assert_eq!(parts.iter().map(|part| part.len() - 1).collect::<Vec<_>>(), [MAX_GNU_SCREEN_STRING_BYTES, 1]);
     }
 
     #[test]
     fn a_copy_reaches_tmux_and_the_terminal_behind_it() {
-        let sent = Multiplexer::Tmux.copy_sequence("a");
+        let sent = Multiplexer::Tmux.clipboard_sequence("a");
         assert!(sent.starts_with(COPY) && sent.ends_with(b"\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"));
-        assert_eq!(Multiplexer::None.copy_sequence("a"), COPY);
+        assert_eq!(Multiplexer::None.clipboard_sequence("a"), COPY);
     }
 
     #[test]
@@ -96,7 +97,7 @@ mod tests {
             controls.collect(),
         ];
         for text in texts {
-            let sequence = String::from_utf8(Multiplexer::None.copy_sequence(&text)).expect("ASCII");
+            let sequence = String::from_utf8(Multiplexer::None.clipboard_sequence(&text)).expect("ASCII");
             let payload =
                 sequence.strip_prefix("\x1b]52;c;").and_then(|rest| rest.strip_suffix('\x07')).expect("both ends");
             assert!(payload.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)), "{payload:?}");

@@ -121,7 +121,7 @@ impl TerminalSession {
     /// # Errors
     /// Fails if the terminal is gone.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        self.send(&self.caps().multiplexer.copy_sequence(text))
+        self.send(&self.caps().multiplexer.clipboard_sequence(text))
     }
 
     /// Starts to read input. From now on events arrive, including keys that were typed earlier.

@@ -8,7 +8,7 @@ use super::keymap::{Action, Context};
 use super::msg::{AppConfig, Effect};
 use super::notice::{Notice, Severity};
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::failure::Failure;
 use crate::model::job::{JobGroup, JobKey};
 use crate::model::ledger::{Budget, Quota};
@@ -83,7 +83,7 @@ pub struct App {
     /// The tabs of the analytics screen other than the page views.
     pub analytics: super::analytics::AnalyticsState,
     pub log: super::log_entries::LogEntries,
-    pub connection: Connection,
+    pub connection: ConnectionState,
     /// The state of the exchange with the team's database.
     pub team: TeamStatus,
     pub notice: Option<Notice>,
@@ -157,7 +157,7 @@ impl App {
             views: super::views::ViewsState::new(now),
             analytics: super::analytics::AnalyticsState::default(),
             log: super::log_entries::LogEntries::default(),
-            connection: if config.is_key_verified { Connection::Ready } else { Connection::Unknown },
+            connection: if config.is_key_verified { ConnectionState::Ready } else { ConnectionState::Unknown },
             team: TeamStatus::default(),
             notice: None,
             covered_notice: None,

@@ -195,7 +195,7 @@ impl App {
         effects.push(copy);
     }
 
-    pub(super) fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn dismiss_or_restore(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.target_keys();
         let undecided =
             |row: &Job| row.local.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
@@ -234,7 +234,7 @@ impl App {
     /// Marks the jobs of [`Self::target_keys`] as done. If all of them are done already, moves them back to the group
     /// “Needs you” instead. Skips jobs for which [`Job::needs_action`] is false, dismissed jobs, and jobs with an
     /// unresolved prompt. If the user chose the jobs by marking them in the list, asks first.
-    pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn toggle_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.target_keys();
         let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;
         let candidates: Vec<&Job> = self.jobs_with_keys(&keys).filter(|row| can_be_done(row)).collect();

@@ -37,13 +37,13 @@ pub struct Targets {
 /// The pull requests that an action applies to, with the head commits that were on screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PullRequestTargets {
-    pub heads: Vec<SeenHeadCommit>,
+    pub head_commits: Vec<SeenHeadCommit>,
     /// What the confirmation lists. Empty if the action applies to one pull request only.
-    pub list: Targets,
+    pub listed_targets: Targets,
 }
 
-/// Changes to tags, parsed from typed text. `+x` adds a tag, `-x` removes one. A bare `x` adds a tag too, but for a single
-/// job the typed tags then replace all others; see [`TagChanges::replaces_all_tags`].
+/// Changes to tags, parsed from typed text. `+x` adds a tag, `-x` removes one. A bare `x` adds a tag too, but for a
+/// single job the typed tags then replace all others; see [`TagChanges::replaces_all_tags`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagChanges {
     pub add: Vec<CleanText>,

@@ -8,7 +8,7 @@
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
 use crate::model::Time;
-use crate::model::job::RemainingJobs;
+use crate::model::job::JobsLeftAfterPrune;
 use crate::tui::view::View;
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use crate::tui::widgets::scroll::Scroll;
@@ -237,7 +237,7 @@ pub trait Component: Any + Debug + Send {
 
     /// Removes jobs that no longer exist from the dialog. Returns whether the dialog stays open. `keymap` is for
     /// messages that name a key.
-    fn retain_jobs(&mut self, _remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, _remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         true
     }
 

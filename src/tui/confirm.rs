@@ -7,12 +7,12 @@ use super::wrap::wrap;
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::analytics::AnalyticsKind;
 use crate::model::change::QueueChange;
-use crate::model::job::RemainingJobs;
+use crate::model::job::JobsLeftAfterPrune;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftTarget, PromptId, PromptResolution};
 use crate::model::pull_request_action::PullRequestAction;
 use crate::model::report::LoadPlan;
-use crate::model::setup::WritePermission;
+use crate::model::setup::ConfigWritePermission;
 use crate::model::text::CleanText;
 use crate::tui::PromptsEffect;
 use crate::tui::draw::boxes::draw_box;
@@ -70,7 +70,7 @@ pub enum ConfirmAction {
     /// Loads the first rows of these reports of a range.
     LoadReports(DateRange, Vec<AnalyticsKind>),
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
-    SaveProfile(WritePermission),
+    SaveProfile(ConfigWritePermission),
     RunPullRequestAction {
         targets: PullRequestTargets,
         action: PullRequestAction,
@@ -88,7 +88,7 @@ impl ConfirmAction {
     fn targets(&self) -> Option<&Targets> {
         match self {
             Self::Bulk(_, targets) => Some(targets),
-            Self::RunPullRequestAction { targets, .. } => Some(&targets.list),
+            Self::RunPullRequestAction { targets, .. } => Some(&targets.listed_targets),
             _ => None,
         }
     }
@@ -128,9 +128,9 @@ impl ConfirmAction {
             Self::LoadAllRows { .. } => ("Load all rows", "load all"),
             Self::LoadComparisonReports { .. } => ("Compare", "compare"),
             Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
-            Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
-            Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
-            Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
+            Self::SaveProfile(ConfigWritePermission::Nothing) => ("Save profile", "save"),
+            Self::SaveProfile(ConfigWritePermission::Add) => ("Save profile", "add"),
+            Self::SaveProfile(ConfigWritePermission::Change) => ("Save profile", "change"),
             Self::Overwrite(_) => ("Overwrite file", "overwrite"),
             Self::ReplaceFilter(_) => ("Replace filter", "replace"),
             Self::RunPullRequestAction { action, .. } => action.title_and_confirm_label(),
@@ -177,7 +177,7 @@ impl Component for ConfirmDialog {
 
     /// Closes the confirmation if one of its jobs was deleted, because its text may count or name that job. The user
     /// can start again with the remaining jobs.
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         self.on_yes.targets().is_none_or(|targets| targets.keys.iter().all(|key| remaining.contains(*key)))
     }
 

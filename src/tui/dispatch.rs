@@ -41,7 +41,7 @@ impl App {
     }
 
     /// Closes the open dialogs of this type for which `should_close` returns true.
-    pub(super) fn close_all<T: Component>(&mut self, should_close: impl Fn(&T) -> bool) {
+    pub(super) fn close_dialogs_if<T: Component>(&mut self, should_close: impl Fn(&T) -> bool) {
         self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&should_close));
     }
 
@@ -221,7 +221,7 @@ impl App {
     /// Whether an action of [`Context::Everywhere`] would do something now.
     pub(super) fn offers_global_action(&self, action: Action) -> bool {
         let context = self.top_component().map(Component::context);
-        self.is_offered(action)
+        self.is_available_on_screen(action)
             && match action {
                 Action::Profiles => self.config.config_path.is_some() || self.config.profiles.len() > 1,
                 Action::AllJobs => self.config.profiles.len() > 1,
@@ -246,7 +246,7 @@ impl App {
     }
 
     /// Whether an action is available on this screen. The setup screen has no actions that need the dashboard.
-    pub(super) fn is_offered(&self, action: Action) -> bool {
+    pub(super) fn is_available_on_screen(&self, action: Action) -> bool {
         let needs_dashboard =
             screen_of(action).is_some() || matches!(action, Action::NextPane | Action::Refresh | Action::Profiles);
         self.screen != Screen::Welcome || !needs_dashboard

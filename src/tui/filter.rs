@@ -9,7 +9,7 @@
 
 use crate::model::job::{Job, JobKey};
 use crate::model::job_state::{
-    self, filter_words, normalize_word, pull_request_words, starts_with_normalized, state_words,
+    self, known_filter_words, normalize_word, pull_request_words, starts_with_normalized, state_words,
 };
 use crate::model::pull_request::PullRequestFact;
 use crate::model::remote_job::Status;
@@ -110,7 +110,7 @@ impl JobFilter {
     /// `unrecognized_statuses` starts with it.
     pub fn unknown_status<'a>(&self, unrecognized_statuses: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
-            filter_words().any(|(word, _)| starts_with_normalized(&word, start))
+            known_filter_words().any(|(word, _)| starts_with_normalized(&word, start))
                 || unrecognized_statuses.clone().any(|word| starts_with_normalized(word, start))
         };
         self.terms.iter().find_map(|term| match &term.criterion {
@@ -121,7 +121,8 @@ impl JobFilter {
 
     /// Returns the first value of a `pr:` term that is not the start of any word for the state of a pull request.
     pub fn unknown_pull_request_state(&self) -> Option<&str> {
-        let is_known = |start: &str| PullRequestFact::filter_words().any(|word| starts_with_normalized(&word, start));
+        let is_known =
+            |start: &str| PullRequestFact::known_filter_words().any(|word| starts_with_normalized(&word, start));
         self.terms.iter().find_map(|term| match &term.criterion {
             Criterion::PullRequestState(start) if !is_known(start) => Some(start.as_str()),
             _ => None,
@@ -129,11 +130,11 @@ impl JobFilter {
     }
 
     /// Whether every row that was `Match::Fails` for the filter `before` certainly fails this filter, too. True if
-    /// terms were only added or extended. False if an extended term is negated. Also false if `is_searched` is true for
-    /// an extended word: the prompts have then been searched for this word, and a row that was `Match::Fails` for
-    /// `before` may pass because of the result.
-    fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
-        let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
+    /// terms were only added or extended. False if an extended term is negated. Also false if `has_search_result` is
+    /// true for an extended word: the prompts have then been searched for this word, and a row that was `Match::Fails`
+    /// for `before` may pass because of the result.
+    fn narrows(&self, before: &Self, has_search_result: impl Fn(&str) -> bool) -> bool {
+        let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &has_search_result);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
     }
 }
@@ -160,13 +161,13 @@ pub enum RowsToRematch {
 }
 
 impl JobTerm {
-    fn extends(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
+    fn extends(&self, before: &Self, has_search_result: impl Fn(&str) -> bool) -> bool {
         if self.is_negated || before.is_negated {
             return false;
         }
         match (&self.criterion, &before.criterion) {
             (Criterion::Word(now), Criterion::Word(before)) => {
-                now.text.starts_with(&before.text) && !is_searched(&now.text)
+                now.text.starts_with(&before.text) && !has_search_result(&now.text)
             }
             (Criterion::Status(now), Criterion::Status(before))
             | (Criterion::PullRequestState(now), Criterion::PullRequestState(before))
@@ -268,7 +269,7 @@ impl FilterState {
     }
 
     /// Whether the prompts have been searched for a word, and no prompts have been added since.
-    pub fn is_searched(&self, word: &str) -> bool {
+    pub fn has_search_result(&self, word: &str) -> bool {
         self.jobs_by_word.contains_key(word) && !self.words_to_search_again.contains(word)
     }
 
@@ -521,7 +522,7 @@ mod tests {
             state.set(JobFilter::parse(typed));
             state.match_row(row) == Match::Passes
         };
-        for kind in DeliveryKind::ALL.iter().copied().filter(|kind| kind.blocks_next()) {
+        for kind in DeliveryKind::ALL.iter().copied().filter(|kind| kind.blocks_later_prompts()) {
             let mut row = row(1, Status::Active);
             row.local.undelivered = Some(kind);
             let typed = state_word(&row).to_owned();
@@ -593,13 +594,13 @@ mod tests {
     fn an_unknown_state_of_a_pull_request_is_reported() {
         use crate::model::pull_request::tests::open_pull_request;
         let unknown = |typed: &str| JobFilter::parse(typed).unknown_pull_request_state().map(str::to_owned);
-        let words = PullRequestFact::filter_words().map(|word| format!("pr:{word}"));
+        let words = PullRequestFact::known_filter_words().map(|word| format!("pr:{word}"));
         for known in words.chain(["pr:", "pr:changes", "!pr:Fail", "pr:merge_queue", "redy"].map(str::to_owned)) {
             assert_eq!(unknown(&known), None, "{known}");
         }
         assert_eq!(unknown("sso pr:open !pr:Redy").as_deref(), Some("redy"));
         for word in open_pull_request(at(0)).words() {
-            assert!(PullRequestFact::filter_words().any(|other| other == word), "{word}");
+            assert!(PullRequestFact::known_filter_words().any(|other| other == word), "{word}");
         }
     }
 

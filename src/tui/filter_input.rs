@@ -54,7 +54,7 @@ impl Component for FilterInput {
             (None, Screen::Analytics) => g.upper_rule(),
             (None, _) => g.list_rule(),
         };
-        cursor::place_in_input(frame, view, line);
+        cursor::place_cursor_in_input(frame, view, line);
     }
 }
 

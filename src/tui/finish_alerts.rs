@@ -26,7 +26,7 @@ pub(super) struct FinishAlerts {
 
 impl FinishAlerts {
     /// Adds an alert if the job has finished or got its pull request between `old` and `new`.
-    pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
+    pub(super) fn add_alert_if_finished(&mut self, old: &Job, new: &Job) {
         let finished =
             new.remote.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.local.gone);
         let text = match (finished, &old.remote.pr_link, &new.remote.pr_link) {

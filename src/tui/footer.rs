@@ -47,7 +47,7 @@ impl App {
                 Action::Palette => !takes_text && self.topmost_modal_index().is_none(),
                 _ => in_editor || row.context != Context::Text,
             };
-            if is_relevant && !row.hint.is_empty() { self.label(row) } else { None }
+            if is_relevant && !row.hint.is_empty() { self.footer_label_of(row) } else { None }
         };
         let rows = self.config.keymap.active_bindings_with(self.contexts(), label);
         rows.filter_map(move |(row, label)| {
@@ -64,7 +64,7 @@ impl App {
     /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog or,
     /// if no dialog is open, the screen decides this. For a binding of another context, [`Self::offers_global_action`]
     /// must return true as well.
-    pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
+    pub(super) fn footer_label_of(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));
         };
@@ -76,7 +76,7 @@ impl App {
     /// first, then the keys for the selection. On the jobs screen, some keys, such as those for sorting and quitting,
     /// are at the right edge, so that they stay in place when the selection changes.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
-        let is_marked = self.marks_label().is_some();
+        let is_marked = self.marked_count_label().is_some();
         let top = self.top_component();
         let is_named = |action| top.is_some_and(|top| top.shows_key(action));
         let is_shown = |action| !is_named(action) && (!is_marked || is_shown_while_marked(action));
@@ -99,7 +99,7 @@ impl App {
         hints.sort_by_cached_key(group);
         let is_help = |hint: &Hint| hint.action == Some(Action::Help);
         let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);
-        let marks = self.marks_label().map_or(0, |label| display_width(&label));
+        let marks = self.marked_count_label().map_or(0, |label| display_width(&label));
         let mut used = marks;
         hints.retain(|hint| {
             if is_help(hint) {
@@ -131,7 +131,7 @@ impl App {
 
     /// Returns the label before the hints, with the number of marked jobs. `None` if no job is marked, or if key
     /// presses don't act on the marked jobs.
-    pub fn marks_label(&self) -> Option<String> {
+    pub fn marked_count_label(&self) -> Option<String> {
         let is_list = self
             .top_component()
             .is_some_and(|top| matches!(top.context(), Context::Jobs | Context::Detail | Context::AllJobs));
@@ -174,7 +174,7 @@ impl App {
 impl App {
     /// Returns the number of rows at the top of this area that no message covers, at least one. The selection stays in
     /// these rows, so that it is visible and the terminal cursor can be on it.
-    pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
+    pub(super) fn rows_not_covered_by_message(&self, lines: Rect) -> usize {
         let message = self.message_lines(usize::from(self.size.0));
         let end = if message.is_empty() { lines.bottom() } else { self.message_area(&message).y.min(lines.bottom()) };
         usize::from(end.saturating_sub(lines.y)).max(1)

@@ -5,17 +5,17 @@ use crate::model::Time;
 use crate::model::job::PullRequestCounts;
 pub use crate::model::ledger::{next_wait_text_change, wait_text};
 pub use crate::model::number_format::{format_count, grouped_number, plural};
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Formats a number of views with thousands separators and at most one decimal: `13,430`, `12.5`. A number that would
 /// be rounded to 0 becomes `<0.1`, to distinguish it from 0.
-pub fn format_views(count: ViewCount) -> String {
+pub fn format_views(count: DecimalCount) -> String {
     let tenths = count.tenths();
     if tenths == 0 && !count.is_zero() {
-        return if count < ViewCount::ZERO { "-<0.1" } else { "<0.1" }.to_owned();
+        return if count < DecimalCount::ZERO { "-<0.1" } else { "<0.1" }.to_owned();
     }
     match tenths % 10 {
         0 => grouped_number(tenths / 10),
@@ -40,15 +40,15 @@ pub fn needs_you_text(needs_you: usize, pull_requests: PullRequestCounts) -> Str
 }
 
 /// Formats a mean of views, rounded to a whole number or, below 10, to one decimal.
-pub fn format_mean(count: ViewCount) -> String {
-    if count.abs() < ViewCount::from(10) { format_views(count) } else { grouped_number(count.rounded()) }
+pub fn format_mean(count: DecimalCount) -> String {
+    if count.abs() < DecimalCount::from(10) { format_views(count) } else { grouped_number(count.rounded()) }
 }
 
 /// Formats a count for the screen: `?` if it is missing, and as received if it isn't a number.
 pub fn count_text(count: &Count) -> String {
     match count {
         Count::Known(n) => grouped_number(*n),
-        Count::Fraction(_) => count.signed_value().map(format_views).unwrap_or_default(),
+        Count::NonInteger(_) => count.signed_value().map(format_views).unwrap_or_default(),
         Count::Other(text) => text.to_string(),
         Count::Missing => "?".to_owned(),
     }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_mean_is_rounded_and_not_truncated() {
-        let of_seven = |sum: u64| format_mean(ViewCount::from(sum).scaled(1, 7));
+        let of_seven = |sum: u64| format_mean(DecimalCount::from(sum).scaled(1, 7));
         assert_eq!([7, 20, 69, 76, 7000].map(of_seven), ["1", "2.9", "9.9", "11", "1,000"]);
     }
 

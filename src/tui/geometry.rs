@@ -27,11 +27,11 @@ pub const MIN_PANE_COLUMNS: u16 = 38;
 pub const MIN_PANE_ROWS: u16 = 6;
 /// The list grows to show its longest title in full. While the list and the divider together have at most this number
 /// of columns, the details may shrink to [`MIN_PANE_COLUMNS`]. Beyond this number, the list grows only while the
-/// details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
-const LIST_COLUMNS_FOR_TITLE: u16 = 82;
-/// The number of columns that the details keep if the list grows beyond [`LIST_COLUMNS_FOR_TITLE`]. It is enough for
-/// the links of pull requests.
-const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
+/// details keep [`MIN_DETAIL_COLUMNS_BESIDE_WIDE_LIST`].
+const MAX_LIST_COLUMNS_SHRINKING_DETAIL: u16 = 82;
+/// The number of columns that the details keep if the list grows beyond [`MAX_LIST_COLUMNS_SHRINKING_DETAIL`]. It is
+/// enough for the links of pull requests.
+const MIN_DETAIL_COLUMNS_BESIDE_WIDE_LIST: u16 = 57;
 
 /// How the jobs list and the details share the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +100,8 @@ pub fn compute_layout(size: (u16, u16), panes: PaneConstraints) -> Geometry {
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::SideBySide => {
-            let min_detail_columns =
-                (width - LIST_COLUMNS_FOR_TITLE).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
+            let min_detail_columns = (width - MAX_LIST_COLUMNS_SHRINKING_DETAIL)
+                .clamp(MIN_PANE_COLUMNS, MIN_DETAIL_COLUMNS_BESIDE_WIDE_LIST);
             let max_list_columns = width - 1 - min_detail_columns;
             let default = default_list_size(width).max(panes.needed_list_columns.min(max_list_columns));
             let columns = clamped_list_size(width - 1, panes.list_width.unwrap_or(default), MIN_PANE_COLUMNS);

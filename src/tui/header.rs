@@ -6,7 +6,7 @@ use super::format::{format_count, truncate, wait_text};
 use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::job::JobGroup;
 use crate::model::job_state::NEEDS_YOU_SYMBOL;
 use crate::model::ledger::{CountedBy, Quota};
@@ -52,7 +52,7 @@ struct HeaderForm<'a> {
     program_name: &'static str,
     has_tab_keys: bool,
     /// The minimum width of the profile name; `None` if it is left out.
-    name_width: Option<usize>,
+    min_profile_name_width: Option<usize>,
     limit: Option<&'a str>,
 }
 
@@ -76,11 +76,17 @@ impl App {
         let gap = if width < MIN_COLUMNS_WIDE_GAP { TEXT_GAP_CELLS } else { TEXT_GAP_CELLS + 1 };
         let limits = self.limit_texts(now);
         let shortest = limits.last().map(String::as_str);
-        let full = HeaderForm { program_name, has_tab_keys: true, name_width: Some(name.width()), limit: shortest };
+        let full = HeaderForm {
+            program_name,
+            has_tab_keys: true,
+            min_profile_name_width: Some(name.width()),
+            limit: shortest,
+        };
         let without_program = HeaderForm { program_name: "", ..full };
         let without_keys = HeaderForm { has_tab_keys: false, ..without_program };
-        let truncated = HeaderForm { name_width: Some(name.width().min(MIN_PROFILE_NAME_WIDTH)), ..without_keys };
-        let without_name = HeaderForm { name_width: None, ..without_keys };
+        let truncated =
+            HeaderForm { min_profile_name_width: Some(name.width().min(MIN_PROFILE_NAME_WIDTH)), ..without_keys };
+        let without_name = HeaderForm { min_profile_name_width: None, ..without_keys };
         let last = HeaderForm { limit: None, ..without_name };
         let shorter = [full, without_program, without_keys, truncated, without_name];
         let tab_names = [false, true].map(|has_tab_keys| self.tab_names(has_tab_keys));
@@ -96,13 +102,13 @@ impl App {
             let right: usize =
                 right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + TEXT_GAP_CELLS).sum();
             let lead = if form.program_name.is_empty() { 1 } else { TEXT_GAP_CELLS };
-            let name = form.name_width.map_or(0, |width| width + lead);
+            let name = form.min_profile_name_width.map_or(0, |width| width + lead);
             let space = width.checked_sub(form.program_name.width() + tabs + right + 1)?;
             (name <= space).then(|| space.saturating_sub(lead))
         };
         let forms = limits.iter().map(|limit| HeaderForm { limit: Some(limit), ..full }).chain(shorter);
         let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
-        let profile = form.name_width.map(|_| truncate(name, space));
+        let profile = form.min_profile_name_width.map(|_| truncate(name, space));
         let lead = if form.program_name.is_empty() { 1 } else { TEXT_GAP_CELLS };
         let mut at = form.program_name.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
@@ -144,18 +150,20 @@ impl App {
 
     fn connection_text(&self, now: Time) -> String {
         match &self.connection {
-            Connection::Unknown => String::new(),
-            Connection::Connecting => "… connecting".to_owned(),
-            Connection::Ready => format!("{} ready", if self.is_heartbeat_large(now) { "◇" } else { "◆" }),
-            Connection::Unusable { .. } => "! unreadable answers".to_owned(),
-            Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
+            ConnectionState::Unknown => String::new(),
+            ConnectionState::Connecting => "… connecting".to_owned(),
+            ConnectionState::Ready => format!("{} ready", if self.is_heartbeat_large(now) { "◇" } else { "◆" }),
+            ConnectionState::Unusable { .. } => "! unreadable answers".to_owned(),
+            ConnectionState::Offline { next_try: Some(next_try), .. } if *next_try > now => {
                 format!("✗ offline, retrying in {} s", ((*next_try - now).num_seconds()).max(1))
             }
-            Connection::Offline { next_try: None, .. } => "✗ offline".to_owned(),
-            Connection::Offline { .. } => "✗ offline, retrying".to_owned(),
-            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.time_left_text(now)),
-            Connection::Limited(_) => "! rate limited".to_owned(),
-            Connection::KeyRefused { .. } => {
+            ConnectionState::Offline { next_try: None, .. } => "✗ offline".to_owned(),
+            ConnectionState::Offline { .. } => "✗ offline, retrying".to_owned(),
+            ConnectionState::Limited(wait) if wait.until > now => {
+                format!("! rate limited for {}", wait.time_left_text(now))
+            }
+            ConnectionState::Limited(_) => "! rate limited".to_owned(),
+            ConnectionState::KeyRefused { .. } => {
                 format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
             }
         }
@@ -164,13 +172,13 @@ impl App {
     /// Returns the state of the connection in at most two words, for a narrow terminal.
     fn short_connection_text(&self) -> &'static str {
         match &self.connection {
-            Connection::Unknown => "",
-            Connection::Connecting => "… connecting",
-            Connection::Ready => "◆ ready",
-            Connection::Unusable { .. } => "! unreadable",
-            Connection::Offline { .. } => "✗ offline",
-            Connection::Limited(_) => "! limited",
-            Connection::KeyRefused { .. } => "✗ refused",
+            ConnectionState::Unknown => "",
+            ConnectionState::Connecting => "… connecting",
+            ConnectionState::Ready => "◆ ready",
+            ConnectionState::Unusable { .. } => "! unreadable",
+            ConnectionState::Offline { .. } => "✗ offline",
+            ConnectionState::Limited(_) => "! limited",
+            ConnectionState::KeyRefused { .. } => "✗ refused",
         }
     }
 
@@ -247,7 +255,7 @@ mod tests {
     #[test]
     fn the_team_is_mentioned_with_the_budget_and_while_it_is_offline() {
         let mut app = app(Vec::new());
-        app.connection = Connection::Ready;
+        app.connection = ConnectionState::Ready;
         let budget = Budget {
             used: 37,
             resets_at: Some(at(0) + TimeDelta::minutes(22)),
@@ -269,7 +277,7 @@ mod tests {
         assert_eq!(right(&app, 125), (offline.clone(), "new jobs: 63 of 100 left, team as of 5m ago".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs: 63 left".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
-        app.connection = Connection::Unusable { reason: CleanText::line("a page") };
+        app.connection = ConnectionState::Unusable { reason: CleanText::line("a page") };
         assert_eq!(right(&app, 40), (String::new(), String::new()));
     }
 
@@ -277,7 +285,7 @@ mod tests {
     fn the_least_important_texts_are_left_out_first() {
         let mut app = app(vec![row(1, Status::Failed)]);
         app.config.profile = CleanText::line("the-handbook-of-acme");
-        app.connection = Connection::Ready;
+        app.connection = ConnectionState::Ready;
         let resets_at = Some(at(0) + TimeDelta::minutes(22));
         let budget = Budget { used: 37, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
         app.budgets.insert(Quota::Create, budget);

@@ -32,7 +32,7 @@ use unicode_width::UnicodeWidthStr;
 /// The minimum number of columns of the screen at which the rules above and below the help contain notes.
 const MIN_COLUMNS_WITH_NOTES: u16 = 60;
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
-const TOTAL_GAP_CELLS: usize = 4;
+const GAP_CELLS_AROUND_KEYS: usize = 4;
 /// The maximum width of the column of keys.
 const MAX_KEY_WIDTH: usize = 12;
 /// The maximum width of the keys of actions that share a line.
@@ -140,7 +140,7 @@ impl Component for Help {
             let field = Rect { x: inner.x + 2, width: inner.width - 3, height: 1, ..inner };
             if self.is_typing {
                 frame.render_widget(query.area(), field);
-                cursor::place_in_input(frame, view, field);
+                cursor::place_cursor_in_input(frame, view, field);
             } else {
                 frame.render_widget(Line::styled(truncate(&query.text(), usize::from(field.width)), theme.text), field);
             }
@@ -303,7 +303,7 @@ impl Help {
         let is_over_text_input = app.takes_text();
         // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
         let has_key = |row: &&Binding| usable_keys(app, contexts, is_over_text_input, row).next().is_some();
-        let is_possible = |row: &Binding| app.label(row).map(drop);
+        let is_possible = |row: &Binding| app.footer_label_of(row).map(drop);
         let mut rows: Vec<_> =
             keymap.active_bindings_with(contexts, is_possible).map(|(row, ())| row).filter(has_key).collect();
         rows.sort_by_key(|row| !matches!(row.action, Action::Open | Action::Confirm));
@@ -370,7 +370,7 @@ impl Help {
             extra_search_text: "symbol".to_owned(),
         });
         others.push(HelpSection { heading: "Symbols".to_owned(), rows: symbols.collect() });
-        let weights = signal_weights(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
+        let weights = signal_weight_help_lines(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
         others.push(HelpSection { heading: "Score of a page".to_owned(), rows: weights });
         let topics = TOPICS.chunks(TOPICS_PER_LINE);
         let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
@@ -402,7 +402,7 @@ impl Help {
         // The width doesn't depend on the search, so that the column stays in place.
         let keys = sections.iter().flat_map(|section| &section.rows).filter_map(|row| row.keys.first());
         let key_width = keys.map(|key| key.width()).max().unwrap_or(0).min(MAX_KEY_WIDTH);
-        let text_width = width.saturating_sub(key_width + TOTAL_GAP_CELLS);
+        let text_width = width.saturating_sub(key_width + GAP_CELLS_AROUND_KEYS);
         let mut lines = Vec::new();
         for HelpSection { heading, rows } in sections {
             let is_found = |row: &&HelpRow| {
@@ -474,7 +474,7 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
 }
 
 /// Returns lines about how the pages that need work are ranked. Empty if another tab is shown.
-fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
+fn signal_weight_help_lines(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
     let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
     let weight = |signal: ProblemSignal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
     let sum = "score: weighted average of the page's shares of the site's totals".to_owned();
@@ -573,7 +573,7 @@ mod tests {
 
     #[test]
     fn every_help_text_fits_one_line_of_80_columns() {
-        let width = 78 - MAX_KEY_WIDTH - TOTAL_GAP_CELLS;
+        let width = 78 - MAX_KEY_WIDTH - GAP_CELLS_AROUND_KEYS;
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }

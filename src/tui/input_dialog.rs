@@ -5,7 +5,7 @@ use super::draw::cursor;
 use super::format::{format_count, truncate};
 use super::tracking::parse_ids;
 use super::wrap::wrap;
-use crate::model::job::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::model::prompt::{PromptId, PromptResolution};
 use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
@@ -176,7 +176,7 @@ impl InputDialog {
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
             (InputField::RowBlock, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
-            (field, value) => app.apply_label(field, value, *now, effects),
+            (field, value) => app.apply_title_tags_or_note(field, value, *now, effects),
         }
         Flow::Close
     }
@@ -231,7 +231,7 @@ impl Component for InputDialog {
         }
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         match &mut self.field {
             InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
             InputField::Tags(keys) => {
@@ -257,7 +257,7 @@ impl Component for InputDialog {
         let field = Rect { height: inner.height.min(1), ..inner };
         frame.render_widget(self.input.area(), field);
         underline_field(frame, view, field);
-        cursor::place_in_input(frame, view, field);
+        cursor::place_cursor_in_input(frame, view, field);
         let message = match (&self.check, self.value()) {
             (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),
             (InputCheck::Failed(why), _) => Line::styled(why.as_str(), theme.warning),

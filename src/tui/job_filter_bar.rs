@@ -15,7 +15,7 @@ use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::JobKey;
-use crate::model::job_state::filter_words;
+use crate::model::job_state::known_filter_words;
 use crate::model::pull_request::PullRequestFact;
 use crate::model::text::CleanText;
 use crate::tui::widgets::text_input::TextInput;
@@ -51,13 +51,13 @@ impl App {
         }
         if let Some(unknown) = list.filter().unknown_pull_request_state() {
             // `changes` is left out, because it means the same as `rework`.
-            let valid: Vec<String> = PullRequestFact::filter_words().filter(|word| word != "changes").collect();
+            let valid: Vec<String> = PullRequestFact::known_filter_words().filter(|word| word != "changes").collect();
             return Some(format!("No pull request state starts with “{unknown}”. Valid: {}.", valid.join(", ")));
         }
         let unknown = list.filter().unknown_status(list.unrecognized_statuses())?;
         let others = list.unrecognized_statuses().map(str::to_owned);
         let valid: Vec<String> =
-            filter_words().map(|(word, _)| word).filter(|word| word != "active").chain(others).collect();
+            known_filter_words().map(|(word, _)| word).filter(|word| word != "active").chain(others).collect();
         Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
     }
 
@@ -69,7 +69,7 @@ impl App {
         names.enumerate().map(|(n, name)| (name, n == self.filter_bar.active_tab_index))
     }
 
-    pub(super) fn open_filter(&mut self) {
+    pub(super) fn open_filter_input(&mut self) {
         if self.store == StoreState::Loaded {
             let typed = self.all_jobs.as_ref().map_or(self.filter_bar.typed.as_str(), AllJobs::filter);
             self.open(FilterInput { input: TextInput::single_line_selected(typed) });
@@ -79,7 +79,7 @@ impl App {
     /// Applies the filter text after it was edited.
     pub(super) fn apply_typed_filter(&mut self, text: String) {
         if self.all_jobs.is_some() {
-            self.filter_all_jobs(&text);
+            self.filter_all_profiles_jobs(&text);
         } else if self.screen == Screen::Analytics {
             self.filter_analytics(&text);
         } else {
@@ -99,7 +99,7 @@ impl App {
     pub(super) fn clear_filter(&mut self) -> bool {
         if let Some(open) = &self.all_jobs {
             let had = open.has_filter();
-            self.filter_all_jobs("");
+            self.filter_all_profiles_jobs("");
             return had;
         }
         let had = !self.filter_text().trim().is_empty();
@@ -114,7 +114,7 @@ impl App {
 
     /// Switches to the next or previous tab, wrapping around. The first tab shows all jobs. If no filter is saved,
     /// shows a notice about how to save one.
-    pub(super) fn switch_tab(&mut self, is_forward: bool, now: Time) {
+    pub(super) fn switch_filter_tab(&mut self, is_forward: bool, now: Time) {
         let tabs = self.config.filters.len() + 1;
         if tabs == 1 {
             self.notify(
@@ -134,7 +134,7 @@ impl App {
     }
 
     /// Switches to the tab at a cell of the title, if there is one.
-    pub(super) fn select_tab_at(&mut self, cell: usize, width: usize) {
+    pub(super) fn select_filter_tab_at(&mut self, cell: usize, width: usize) {
         let Some(index) = self.filter_tab_at(cell, width) else { return };
         self.filter_bar.active_tab_index = index.min(self.config.filters.len());
         self.apply_filter();
@@ -159,12 +159,12 @@ impl App {
         let saved = self.active_saved_filter_text();
         self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.filter_bar.typed)));
         if let Some(typed) = self.all_jobs.as_ref().map(|open| open.filter().to_owned()) {
-            self.filter_all_jobs(&typed);
+            self.filter_all_profiles_jobs(&typed);
         }
     }
 
     /// Filters the list of all profiles' jobs by the active saved filter and by `typed`.
-    pub(super) fn filter_all_jobs(&mut self, typed: &str) {
+    pub(super) fn filter_all_profiles_jobs(&mut self, typed: &str) {
         let saved = self.active_saved_filter_text();
         if let Some(open) = self.all_jobs.as_mut() {
             open.set_filter(&saved, typed);
@@ -219,7 +219,7 @@ impl App {
 
     /// Adds a tab for a filter that was just saved, or updates the tab with its name. Switches to this tab unless the
     /// user has changed the filter or the tab meanwhile. If saving failed, only shows the error.
-    pub(super) fn apply_saved_filter(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
+    pub(super) fn apply_filter_save_result(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
             return self.notify(Severity::Error, &format!("The filter was not saved. {}", failure.message), now);
         }
@@ -247,7 +247,7 @@ impl App {
 
     /// Sorts the jobs by the clicked column or, if they are already sorted by it, reverses the order. A click never
     /// reverses the order by group.
-    pub(super) fn sort_jobs_by(&mut self, by: Sort) {
+    pub(super) fn sort_or_reverse_jobs_by(&mut self, by: Sort) {
         let current = self.active_list().sorting();
         let is_reversed = current.by == by && by != Sort::Group && !current.is_reversed;
         self.active_list_mut().sort(JobSorting { by, is_reversed });

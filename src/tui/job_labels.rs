@@ -47,7 +47,13 @@ impl App {
     }
 
     /// Applies a typed title, tags or note.
-    pub(super) fn apply_label(&mut self, field: InputField, value: InputValue, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn apply_title_tags_or_note(
+        &mut self,
+        field: InputField,
+        value: InputValue,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         let InputValue::Text(text) = value else { return };
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
         match field {
@@ -161,7 +167,7 @@ impl App {
 
     /// Shows a notice that an undelivered prompt was discarded, or why not. `explanation` is a sentence about what
     /// discarding means for the job.
-    pub(super) fn notify_discarded(
+    pub(super) fn apply_discard_result(
         &mut self,
         explanation: &CleanText,
         result: Result<DiscardedPrompts, Failure>,
@@ -178,7 +184,7 @@ impl App {
     }
 
     /// Shows a notice that queued prompts were removed from the queue, or why not.
-    pub(super) fn notify_removed_from_queue(&mut self, result: Result<DiscardedPrompts, Failure>, now: Time) {
+    pub(super) fn apply_queue_removal_result(&mut self, result: Result<DiscardedPrompts, Failure>, now: Time) {
         match result {
             Ok(removed) if removed.prompts.is_empty() => {
                 self.notify(Severity::Info, "Nothing was removed: no prompt is queued any more.", now);
@@ -208,7 +214,7 @@ impl App {
     }
 
     /// Shows a notice that discarded prompts have their previous state again, or why not.
-    pub(super) fn notify_restored(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
+    pub(super) fn apply_restore_result(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
         match result {
             Ok(rows) => {
                 let text = match rows.as_slice() {

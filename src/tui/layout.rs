@@ -21,7 +21,7 @@ impl AppConfig {
 
     /// Returns the key under which the store saves the layout. The key contains the profile's name, so that two
     /// profiles of the same project can have different layouts.
-    pub fn layout_key(&self) -> String {
+    pub fn layout_store_key(&self) -> String {
         let (profile, scope) = (&self.profile, &self.scope);
         format!("layout\n{profile}\n{}\n{}", scope.base_url, scope.project)
     }
@@ -73,7 +73,7 @@ impl App {
             self.jobs.sort(JobSorting { by, is_reversed: reversed });
         }
         if saved.jobs.dismissed != self.jobs.shows_dismissed() {
-            self.jobs.toggle_dismissed();
+            self.jobs.toggle_dismissed_visibility();
         }
         if !self.views.has_been_shown() {
             self.views.restore(&saved.views, now);
@@ -82,15 +82,15 @@ impl App {
 
     /// Requests the saved layout of the profile that docdeck has just switched to. Until the layout arrives, keeps
     /// `previous`, the panes of the previous profile.
-    pub(super) fn load_layout(&mut self, previous: PaneConstraints) -> Option<Effect> {
+    pub(super) fn keep_panes_and_request_layout(&mut self, previous: PaneConstraints) -> Option<Effect> {
         self.panes = previous;
-        self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
+        self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_store_key()))
     }
 
     /// Applies the loaded layout of a profile after a switch, unless the user has opened a dialog, filtered or sorted
     /// meanwhile. From then on, changes of the layout are saved. Ignores the layout of a profile that is not current.
     pub(super) fn apply_loaded_layout(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
-        if !matches!(self.layout_save_state, LayoutSaveState::NotSaving) || key != self.config.layout_key() {
+        if !matches!(self.layout_save_state, LayoutSaveState::NotSaving) || key != self.config.layout_store_key() {
             return;
         }
         if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.is_unfiltered_in_default_order()) {
@@ -129,7 +129,7 @@ impl App {
     /// `None`, and a scheduled save runs at once.
     pub(super) fn save_layout(&mut self, now: Option<Time>) -> Option<Effect> {
         self.layout_save_due_at().filter(|at| now.is_none_or(|now| *at <= now))?;
-        let key = self.config.layout_key();
+        let key = self.config.layout_store_key();
         let layout = self.current_layout();
         let text = layout.to_json();
         self.layout_save_state = LayoutSaveState::Saved(layout);

@@ -703,13 +703,13 @@ fn jobs_that_do_not_fit_in_the_confirmation_are_counted() {
 #[test]
 fn the_footer_shows_that_keys_act_on_marked_jobs() {
     let mut app = app();
-    assert_eq!(app.marks_label(), None);
+    assert_eq!(app.marked_count_label(), None);
     press(&mut app, "gvv");
-    assert_eq!(app.marks_label().as_deref(), Some(" 2 marked:"));
+    assert_eq!(app.marked_count_label().as_deref(), Some(" 2 marked:"));
     let first = app.footer(80).into_iter().next().expect("a key");
     assert!(first.start >= " 2 marked:".len() && first.label == "follow up", "{first:?}");
     enter(&mut app);
-    assert_eq!((app.marks_label(), app.acts_on_marks()), (None, false), "the detail shows a single job");
+    assert_eq!((app.marked_count_label(), app.acts_on_marks()), (None, false), "the detail shows a single job");
     assert_eq!(press(&mut app, "o").last(), Some(&Effect::OpenUrl(CleanText::line("https://example.com/a/pull/3"))));
 }
 

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// The kind of a piece of the title. It determines how the piece is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TitlePiece {
+pub enum TitlePieceKind {
     Name,
     Count,
     /// The slash before the filter.
@@ -32,20 +32,20 @@ pub enum TitlePiece {
 
 /// Consecutive pieces of the title, each with its text. They are the whole title or one of its parts. A part is
 /// shown or left out as a unit.
-pub type TitlePieces = Vec<(String, TitlePiece)>;
+pub type TitlePieces = Vec<(String, TitlePieceKind)>;
 
 const PART_SEPARATOR: &str = "  ";
 /// An example of a filter of jobs, with all common kinds of terms.
 const JOB_FILTER_EXAMPLE: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
 
-fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
+fn pieces_width(part: &[(String, TitlePieceKind)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
 }
 
 impl App {
     /// Returns the title of the jobs list, in `width` cells.
     pub fn list_title(&self, width: usize) -> TitlePieces {
-        let name = vec![("Jobs".to_owned(), TitlePiece::Name)];
+        let name = vec![("Jobs".to_owned(), TitlePieceKind::Name)];
         let filter = |space| self.filter_pieces(space);
         // The filter takes the place of the name.
         let name = if filter(width).is_some() { TitlePieces::new() } else { name };
@@ -56,7 +56,7 @@ impl App {
     pub fn all_jobs_title(&self, width: usize) -> TitlePieces {
         let Some(open) = &self.all_jobs else { return TitlePieces::new() };
         let name = "All profiles";
-        let head = vec![(name.to_owned(), TitlePiece::Name)];
+        let head = vec![(name.to_owned(), TitlePieceKind::Name)];
         let filter = |space| {
             let mut pieces = filter_text_pieces(open.filter(), self.filter_input(), space)?;
             pieces.extend(placeholder(self.filter_input(), JOB_FILTER_EXAMPLE, space));
@@ -81,15 +81,15 @@ impl App {
             let fits = needed <= *space;
             if fits {
                 *space -= needed;
-                title.push((separator.to_owned(), TitlePiece::Blank));
+                title.push((separator.to_owned(), TitlePieceKind::Blank));
                 title.extend(part);
             }
             fits
         };
         let marked = list.marked_count();
-        let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
-        let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
-        let count = (!list.filter().is_empty()).then(|| vec![(match_count_text(list), TitlePiece::Count)]);
+        let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePieceKind::Marked)]);
+        let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePieceKind::Sorting)]);
+        let count = (!list.filter().is_empty()).then(|| vec![(match_count_text(list), TitlePieceKind::Count)]);
         let others = [&count, &marked, &sorting]
             .into_iter()
             .flatten()
@@ -118,7 +118,7 @@ impl App {
             let start = end;
             end += text.width();
             match piece {
-                TitlePiece::Tab(place, _) if (start..end).contains(&cell) => Some(place),
+                TitlePieceKind::Tab(place, _) if (start..end).contains(&cell) => Some(place),
                 _ => None,
             }
         })
@@ -155,9 +155,9 @@ impl App {
         let mut part = TitlePieces::new();
         for (place, (name, is_active)) in self.filter_tabs().enumerate() {
             if place > 0 {
-                part.push((" ".to_owned(), TitlePiece::Blank));
+                part.push((" ".to_owned(), TitlePieceKind::Blank));
             }
-            part.push((tab_text(name, is_active), TitlePiece::Tab(place, is_active)));
+            part.push((tab_text(name, is_active), TitlePieceKind::Tab(place, is_active)));
         }
         (!part.is_empty()).then_some(part)
     }
@@ -167,7 +167,7 @@ impl App {
     fn active_tab_piece(&self, space: usize) -> Option<TitlePieces> {
         let (place, (name, _)) = self.filter_tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
         (space > 4)
-            .then(|| vec![(tab_text(&truncate(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
+            .then(|| vec![(tab_text(&truncate(name, space.saturating_sub(2)), true), TitlePieceKind::Tab(place, true))])
     }
 }
 
@@ -179,10 +179,11 @@ fn match_count_text(list: &JobList) -> String {
 /// Returns the pieces of a filter, cut to `space` cells. They show `input` with its cursor while the filter is being
 /// typed, otherwise `text`. `None` if there is no filter.
 fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePieces> {
-    let sign = ("/".to_owned(), TitlePiece::FilterSlash);
+    let sign = ("/".to_owned(), TitlePieceKind::FilterSlash);
     let Some(input) = input else {
         let text = text.trim();
-        return (!text.is_empty()).then(|| vec![sign, (truncate(text, space.saturating_sub(1)), TitlePiece::Filter)]);
+        return (!text.is_empty())
+            .then(|| vec![sign, (truncate(text, space.saturating_sub(1)), TitlePieceKind::Filter)]);
     };
     let text = input.text();
     let at = input.cursor_column();
@@ -191,17 +192,17 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     let after: String = text.chars().skip(at + 1).collect();
     let before = truncate_start(&before, space.saturating_sub(1 + under.width()));
     let after = truncate(&after, space.saturating_sub(1 + before.width() + under.width()));
-    let text_piece = if input.has_selection() { TitlePiece::SelectedFilter } else { TitlePiece::Filter };
-    Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
+    let text_piece = if input.has_selection() { TitlePieceKind::SelectedFilter } else { TitlePieceKind::Filter };
+    Some(vec![sign, (before, text_piece), (under, TitlePieceKind::Cursor), (after, TitlePieceKind::Filter)])
 }
 
 /// Returns the example of a filter that an open, empty input shows: as many of its terms as fit after the slash and the
 /// cursor. `None` if no input is open, if the input is not empty, or if no term fits.
-fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option<(String, TitlePiece)> {
+fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option<(String, TitlePieceKind)> {
     let ends = example.match_indices("  ").map(|(at, _)| at).chain([example.len()]);
     let fitting = ends.filter_map(|end| example.get(..end)).filter(|part| part.width() + 2 <= space);
     let shown = fitting.last().filter(|_| input.is_some_and(TextInput::is_blank))?;
-    Some((shown.to_owned(), TitlePiece::Placeholder))
+    Some((shown.to_owned(), TitlePieceKind::Placeholder))
 }
 
 /// Returns the description of a sorting. `None` for the default sorting.

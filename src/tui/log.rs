@@ -34,7 +34,7 @@ impl App {
     /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
     /// shown above the message.
     pub fn log_rows(&self) -> usize {
-        self.uncovered_rows(without_top_rows(self.geometry().content, 1))
+        self.rows_not_covered_by_message(without_top_rows(self.geometry().content, 1))
     }
 }
 
@@ -81,7 +81,7 @@ impl Component for LogScreen {
         let limit = if is_full { format!("newest {} entries", format_count(MAX_LOG_ENTRIES)) } else { String::new() };
         draw_rule(frame, view, g.upper_rule(), Line::styled("Log", theme.focus), Line::styled(limit, theme.muted));
         draw_rule(frame, view, g.lower_rule(), Line::default(), Line::styled(self.position_text(app), theme.muted));
-        cursor::place_in_corner(frame, area);
+        cursor::place_cursor_in_corner(frame, area);
         if app.log.is_empty() {
             draw_line(frame, area, 1, Line::styled("  No requests yet.", theme.muted));
             return;

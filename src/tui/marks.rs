@@ -180,7 +180,7 @@ mod tests {
         assert_eq!((keys(&list), list.marked_count()), (vec![5, 4, 2, 1], 4));
         list.sort(JobSorting { by: Sort::Age, is_reversed: true });
         assert_eq!((keys(&list), list.marked_count()), (vec![1, 2, 4, 5], 4));
-        list.toggle_dismissed();
+        list.toggle_dismissed_visibility();
         assert_eq!(list.marked_count(), 5);
     }
 }

@@ -77,5 +77,5 @@ pub use jobs::messages::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg};
 pub use msg::{AppConfig, CustomCommand, Effect, Msg, NewFile, Overwrite, PullRequestAccess, SavedFilter};
 pub use notice::{Message, Notice, Severity};
 pub use profile_messages::{ConfigWriteError, ProfileEntry, ProfilesEffect, ProfilesMsg, RelaunchTarget};
-pub use thread_prefetch::MAX_THREAD_BYTES;
+pub use thread_prefetch::MAX_PREFETCHED_THREAD_BYTES;
 pub use views::messages::{ViewsEffect, ViewsMsg};

@@ -7,7 +7,7 @@ use crate::model::text::CleanText;
 use crate::tui::format::{display_width, truncate};
 
 /// The number of rows that a message leaves free: the header, the lower rule and the footer.
-pub(super) const ROWS_BESIDE_MESSAGE: usize = 3;
+pub(super) const ROWS_KEPT_FREE_BY_MESSAGE: usize = 3;
 
 /// The kinds of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Message {
         let lines = fit_message(
             &self.text,
             width.saturating_sub(indent.len()),
-            rows.saturating_sub(ROWS_BESIDE_MESSAGE).max(1),
+            rows.saturating_sub(ROWS_KEPT_FREE_BY_MESSAGE).max(1),
         );
         let lines = lines.into_iter().enumerate();
         lines.map(|(n, line)| if n == 0 { format!(" {sign}{line}") } else { format!("{indent}{line}") }).collect()

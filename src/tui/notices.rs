@@ -71,7 +71,7 @@ impl App {
 
     /// Ends and returns the notice, unless it is a warning or an error. A warning or an error is only marked as seen,
     /// so that it shrinks to one line. Also marks the alert about unrecorded outcomes as seen.
-    pub(super) fn dismiss_notice(&mut self) -> Option<Notice> {
+    pub(super) fn dismiss_or_shrink_notice(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;
         }
@@ -131,7 +131,7 @@ mod tests {
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::format::display_width;
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::notice::ROWS_BESIDE_MESSAGE;
+    use crate::tui::notice::ROWS_KEPT_FREE_BY_MESSAGE;
     use crossterm::event::{Event, KeyCode};
 
     const LONG: &str = "Rejected: “Rewrite the landing page”. 400: “prompt is too long for this project, so shorten it a \
@@ -212,7 +212,10 @@ mod tests {
             app.notify(Severity::Error, LONG, at(0));
             let (width, rows) = (usize::from(size.0), usize::from(size.1));
             let lines = app.message_lines(width);
-            assert!((2..=rows - ROWS_BESIDE_MESSAGE).contains(&lines.len()) || width == 160, "{size:?}: {lines:?}");
+            assert!(
+                (2..=rows - ROWS_KEPT_FREE_BY_MESSAGE).contains(&lines.len()) || width == 160,
+                "{size:?}: {lines:?}"
+            );
             assert!(lines.concat().ends_with("resolve it."), "{lines:?}");
             assert!(lines.iter().all(|line| display_width(line) <= width));
             assert!(app.message_area(&lines).bottom() < app.geometry().body.bottom(), "the position stays visible");

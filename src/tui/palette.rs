@@ -9,7 +9,7 @@
 //! ```
 
 use super::component::prelude::*;
-use super::compose::batch::Batch;
+use super::compose::batch::BatchDialog;
 use super::compose::editor::Editor;
 use super::draw::cursor;
 use super::draw::text::{TextRow, truncate};
@@ -266,9 +266,9 @@ impl Component for CommandPalette {
         frame.render_widget(count, corner.intersection(area));
         // The search field has the cursor, even before something is typed.
         let field = Rect { height: text.height.min(1), ..text };
-        cursor::place_in_corner(frame, field);
+        cursor::place_cursor_in_corner(frame, field);
         if !self.input.is_blank() {
-            cursor::place_in_input(frame, view, field);
+            cursor::place_cursor_in_input(frame, view, field);
         }
     }
 }
@@ -286,7 +286,7 @@ impl App {
         let typing = self.takes_text();
         // The list of profiles can also be opened while a prompt is being written, although its key may type text
         // there. The text of the prompt is saved before a switch.
-        let may_switch_profile = self.top::<Editor>().is_some() || self.top::<Batch>().is_some();
+        let may_switch_profile = self.top::<Editor>().is_some() || self.top::<BatchDialog>().is_some();
         let mut entries: Vec<PaletteEntry> = Vec::new();
         for row in self.config.keymap.active_bindings(contexts) {
             // Whether this is a global command with only character keys, in a place where these keys type text. Its
@@ -296,8 +296,9 @@ impl App {
                 && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());
             let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
             // Users search for drafts and profiles even if there are none. Running the command then shows a notice.
-            let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
-            let is_listed = self.label(row).is_some() || is_searched;
+            let is_searched =
+                matches!(row.action, Action::Drafts | Action::Profiles) && self.is_available_on_screen(row.action);
+            let is_listed = self.footer_label_of(row).is_some() || is_searched;
             if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();

@@ -18,14 +18,14 @@ const LINES_PER_NOTCH: isize = 3;
 
 impl App {
     /// Whether docdeck receives mouse events. Otherwise the terminal selects text with the mouse.
-    pub fn is_mouse_on(&self) -> bool {
-        self.pointer.is_mouse_on
+    pub fn is_mouse_enabled(&self) -> bool {
+        self.pointer.is_mouse_enabled
     }
 
     pub(super) fn toggle_mouse(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        self.pointer = Pointer::new(!self.pointer.is_mouse_on);
-        effects.push(Effect::SetMouse(self.pointer.is_mouse_on));
-        let text = if self.pointer.is_mouse_on {
+        self.pointer = Pointer::new(!self.pointer.is_mouse_enabled);
+        effects.push(Effect::SetMouse(self.pointer.is_mouse_enabled));
+        let text = if self.pointer.is_mouse_enabled {
             "Mouse on: docdeck handles clicks and scrolling."
         } else {
             "Mouse off: select text with the terminal."
@@ -34,7 +34,7 @@ impl App {
     }
 
     pub(super) fn handle_mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
-        if !self.pointer.is_mouse_on || !is_usable(self.size) {
+        if !self.pointer.is_mouse_enabled || !is_usable(self.size) {
             return;
         }
         self.finish_alerts.set_focused(true);
@@ -68,7 +68,7 @@ impl App {
             return;
         }
         let count_before = self.dialogs.len();
-        self.dismiss_notice();
+        self.dismiss_or_shrink_notice();
         if g.header.contains(at) && self.topmost_modal_index().is_none() {
             self.click_header(usize::from(at.x), now, effects);
         } else {

@@ -89,7 +89,7 @@ fn views_app(size: (u16, u16), pages: i64) -> App {
     let report = Some(Arc::new(Report::from_first_response(range, page, true, at(0))));
     let known = StoredReport { report, ..StoredReport::default() };
     app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(known) }), at(1));
-    assert!(app.views.table.is_report());
+    assert!(app.views.table.lists_report());
     app
 }
 
@@ -401,7 +401,7 @@ fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
 fn m_turns_the_mouse_off_with_a_notice() {
     let mut app = app((160, 40), 5);
     let row = row_of_job_4(&app);
-    assert!(app.is_mouse_on());
+    assert!(app.is_mouse_enabled());
     assert!(press(&mut app, "M").contains(&Effect::SetMouse(false)));
     assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("off")));
     click(&mut app, 10, row);

@@ -2,7 +2,7 @@
 
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
-use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
+use crate::model::setup::{ConfigWritePermission, KeySourceInput, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 
 /// A message about profiles.
@@ -40,7 +40,7 @@ pub enum ProfilesEffect {
     /// Tests a new profile with one GET request; answered by [`ProfilesMsg::ProfileTested`].
     TestProfile { attempt: u64, profile: Box<NewProfile>, key: ApiKey },
     /// Writes a new profile to the configuration; answered by [`ProfilesMsg::ConfigWritten`].
-    WriteConfig { attempt: u64, profile: Box<NewProfile>, allowed: WritePermission },
+    WriteConfig { attempt: u64, profile: Box<NewProfile>, allowed: ConfigWritePermission },
     /// Reads the API key of the profile at this index; answered by [`ProfilesMsg::ProfileKeyRead`].
     ReadProfileKey(usize),
     /// Tests the API key of the profile at this index with one GET request, which doesn't count toward the hourly
@@ -85,6 +85,6 @@ pub enum RelaunchTarget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigWriteError {
     /// The configuration file already exists. The user has to confirm this change to it.
-    NeedsConfirmation(WritePermission),
+    NeedsConfirmation(ConfigWritePermission),
     Failed(Failure),
 }

@@ -16,7 +16,7 @@ use super::profile_messages::ProfileEntry;
 use super::welcome::Welcome;
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use super::{AppConfig, Screen};
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobKey;
@@ -112,7 +112,12 @@ impl ProfilesDialog {
     }
 
     /// Tests the API key that was read. If it could not be read, tries the next profile of the same project.
-    fn test_key(&mut self, at: usize, result: Result<ApiKey, Failure>, cx: &mut Cx<'_>) -> Flow {
+    fn test_api_key_or_try_next_profile(
+        &mut self,
+        at: usize,
+        result: Result<ApiKey, Failure>,
+        cx: &mut Cx<'_>,
+    ) -> Flow {
         match result {
             Ok(key) => {
                 self.step = SwitchStep::TestingKey(at);
@@ -143,7 +148,7 @@ impl ProfilesDialog {
                 cx.app.pending_selection = self.job_to_select;
                 match failure {
                     Some(failure) => cx.app.report_unverified_switch(failure, cx.now),
-                    None => cx.app.connection = Connection::Ready,
+                    None => cx.app.connection = ConnectionState::Ready,
                 }
                 Flow::Close
             }
@@ -245,7 +250,7 @@ impl Component for ProfilesDialog {
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
             Msg::Profiles(ProfilesMsg::ProfileKeyRead(at, result)) if self.step == SwitchStep::ReadingKey(at) => {
-                Ok(self.test_key(at, result, cx))
+                Ok(self.test_api_key_or_try_next_profile(at, result, cx))
             }
             Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, result)) if self.step == SwitchStep::TestingKey(at) => {
                 Ok(self.finish_switch(at, result, cx))
@@ -307,10 +312,10 @@ impl App {
         let text = format!("Switched to {}, showing stored jobs. {}", self.config.profile, failure.message);
         self.notify(Severity::Warning, &text, now);
         self.connection = match failure.kind {
-            FailureKind::Offline => Connection::Offline { reason: failure.message, next_try: None },
-            FailureKind::Limited(wait) => Connection::Limited(wait),
-            FailureKind::Service => Connection::Unusable { reason: failure.message },
-            _ => Connection::Unknown,
+            FailureKind::Offline => ConnectionState::Offline { reason: failure.message, next_try: None },
+            FailureKind::Limited(wait) => ConnectionState::Limited(wait),
+            FailureKind::Service => ConnectionState::Unusable { reason: failure.message },
+            _ => ConnectionState::Unknown,
         };
     }
 
@@ -338,7 +343,7 @@ impl App {
         self.save_unsaved_drafts(effects);
         self.switch_to_profile(self.config.profiles.len() - 1, key, now, effects);
         if is_key_verified {
-            self.connection = Connection::Ready;
+            self.connection = ConnectionState::Ready;
         }
     }
 
@@ -370,7 +375,7 @@ impl App {
         // Mouse reporting of the terminal doesn't change during the switch, so the mouse setting must stay the same
         // too.
         self.pointer = before.pointer;
-        effects.extend(self.load_layout(before.panes));
+        effects.extend(self.keep_panes_and_request_layout(before.panes));
         if !matches!(before.screen, Screen::Jobs | Screen::Welcome) {
             self.switch_screen(before.screen, now, effects);
         }
@@ -407,7 +412,7 @@ fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<
     if host > 0 {
         columns.push(
             C::left_aligned("", host, |row, width| {
-                row.muted_cell(service_text(row.item.profile.host().as_str(), width))
+                row.muted_cell(truncated_host(row.item.profile.host().as_str(), width))
             })
             .with_gap_before(2),
         );
@@ -439,7 +444,7 @@ fn state_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, _width: usize) -> TableCell
 
 /// Returns the host of a service. A host that is too long for `cells` cells is cut, but not its port, because two
 /// services may differ only in their ports.
-fn service_text(host: &str, cells: usize) -> String {
+fn truncated_host(host: &str, cells: usize) -> String {
     let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
     match port.and_then(|at| host.split_at_checked(at)) {
         Some((name, port)) if host.width() > cells && port.width() < cells => {

@@ -217,18 +217,18 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     });
     let (old, layout) = saved.expect("the old layout is saved first");
     assert!(layout.details_hidden && layout.jobs.sort.is_some());
-    assert!(!app.is_mouse_on() && !app.geometry().shows_both_panes(), "the current layout stays for now");
-    let new = app.config.layout_key();
+    assert!(!app.is_mouse_enabled() && !app.geometry().shows_both_panes(), "the current layout stays for now");
+    let new = app.config.layout_store_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
     app.update(Msg::LayoutLoaded(old, Some(layout)), at(1));
     assert_eq!(app.jobs.sorting().by.name(), "group", "a late answer about the old profile is ignored");
     let saved_layout = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
     app.update(Msg::LayoutLoaded(new, Some(saved_layout)), at(1));
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both_panes()), ("status", true));
-    assert_eq!(app.connection, Connection::Ready, "the service took the key");
-    for later in [Connection::Connecting, Connection::Unknown] {
-        app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
-        assert_eq!(app.connection, Connection::Ready, "and that still counts");
+    assert_eq!(app.connection, ConnectionState::Ready, "the service took the key");
+    for later in [ConnectionState::Connecting, ConnectionState::Unknown] {
+        app.update(Msg::Engine(crate::model::engine_event::EngineEvent::ConnectionState(later)), at(1));
+        assert_eq!(app.connection, ConnectionState::Ready, "and that still counts");
     }
     app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data())))), at(1));
     type_keys(&mut app, "i");
@@ -241,7 +241,7 @@ fn after_a_switch_an_unreachable_service_is_shown_as_offline() {
     app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2));
     let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
     app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable))))), at(3));
-    assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
+    assert!(matches!(app.connection, ConnectionState::Offline { next_try: None, .. }));
     let message = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(
         message.starts_with("Switched to ") && message.contains("showing stored jobs. The service can't be reached"),

@@ -3,13 +3,13 @@
 
 use super::{App, Pane, Severity, format};
 use crate::model::Time;
-use crate::model::job::RemainingJobs;
+use crate::model::job::JobsLeftAfterPrune;
 use crate::model::prompt::DraftTarget;
 
 impl App {
     /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning. If the jobs are not loaded
     /// yet, they are removed once they have been loaded.
-    pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time) {
+    pub(super) fn remove_pruned_jobs(&mut self, remaining: &JobsLeftAfterPrune, now: Time) {
         if self.queue_remaining(remaining) {
             return;
         }
@@ -80,7 +80,7 @@ mod tests {
 
     fn jobs_after_pruning(keys: &[i64]) -> Msg {
         let keys = keys.iter().copied().map(JobKey).collect();
-        Msg::Engine(EngineEvent::JobsRemoved(RemainingJobs { keys, largest_key: JobKey(5) }))
+        Msg::Engine(EngineEvent::JobsRemoved(JobsLeftAfterPrune { keys, largest_key: JobKey(5) }))
     }
 
     fn selected(app: &App) -> Option<i64> {

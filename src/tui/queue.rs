@@ -6,7 +6,7 @@ use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::{Job, JobKey};
-use crate::model::ledger::{MAX_WAIT, Quota, Wait};
+use crate::model::ledger::{MAX_RATE_LIMIT_WAIT, Quota, Wait};
 use crate::model::prompt::DeliveryKind;
 use crate::tui::JobsEffect;
 use chrono::TimeDelta;
@@ -19,7 +19,7 @@ pub(super) fn has_queued_prompt(row: &Job) -> bool {
 impl App {
     /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them,
     /// or if no prompt is queued or the prompts are paused.
-    pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
+    pub fn hourly_limit_wait(&self, row: &Job, now: Time) -> Option<Wait> {
         if row.local.undelivered != Some(DeliveryKind::Queued) {
             return None;
         }
@@ -39,8 +39,8 @@ impl App {
     /// Returns how long a queued prompt waits. `until` is the end of the wait as in
     /// [`Delivery::Queued`](crate::model::prompt::Delivery::Queued), and `row` is the prompt's job.
     pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
-        let known = row.and_then(|row| self.queue_wait(row, now));
-        Wait { until: until.min(now + MAX_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
+        let known = row.and_then(|row| self.hourly_limit_wait(row, now));
+        Wait { until: until.min(now + MAX_RATE_LIMIT_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
     }
 
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {

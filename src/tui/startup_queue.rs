@@ -10,7 +10,7 @@ use super::app::screen_of;
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Screen, Severity, StoreState};
 use crate::model::Time;
-use crate::model::job::{Job, JobKey, RemainingJobs};
+use crate::model::job::{Job, JobKey, JobsLeftAfterPrune};
 use crossterm::event::{Event, KeyEventKind};
 
 /// The maximum number of queued input events. It is larger than the number of keys that anyone types before giving up.
@@ -81,7 +81,7 @@ impl App {
     }
 
     /// Queues the jobs that remain after pruning if the store is not read yet. Returns whether they were queued.
-    pub(super) fn queue_remaining(&mut self, remaining: &RemainingJobs) -> bool {
+    pub(super) fn queue_remaining(&mut self, remaining: &JobsLeftAfterPrune) -> bool {
         let reading = self.store != StoreState::Loaded;
         if reading {
             self.startup_queue.remaining_jobs = Some(remaining.clone());
@@ -95,7 +95,7 @@ impl App {
     }
 
     /// Applies the engine events that arrived while the store was being read.
-    pub(super) fn apply_queued_events(&mut self) {
+    pub(super) fn apply_queued_engine_events(&mut self) {
         for row in std::mem::take(&mut self.startup_queue.changed_rows) {
             self.jobs.upsert(row);
         }

@@ -3,7 +3,7 @@
 use super::keymap::{Binding, Chord};
 use crate::model::Time;
 use crate::model::change::LocalChange;
-use crate::model::job::{Job, JobKey, RemainingJobs};
+use crate::model::job::{Job, JobKey, JobsLeftAfterPrune};
 use crate::model::layout::Layout;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::PromptId;
@@ -22,7 +22,7 @@ pub(super) struct StartupQueue {
     /// Merged jobs, each as the removed job and the job into which it was merged.
     pub merged_jobs: Vec<(JobKey, JobKey)>,
     /// The jobs that remain after the last pruning.
-    pub remaining_jobs: Option<RemainingJobs>,
+    pub remaining_jobs: Option<JobsLeftAfterPrune>,
 }
 
 #[derive(Debug, Default)]
@@ -49,14 +49,14 @@ pub(super) struct FilterBarState {
 #[derive(Debug)]
 pub(super) struct Pointer {
     /// Whether mouse reporting is on.
-    pub is_mouse_on: bool,
+    pub is_mouse_enabled: bool,
     /// Whether the divider is being dragged.
     pub is_dragging: bool,
 }
 
 impl Pointer {
     pub(super) fn new(on: bool) -> Self {
-        Self { is_mouse_on: on, is_dragging: false }
+        Self { is_mouse_enabled: on, is_dragging: false }
     }
 }
 
@@ -100,9 +100,9 @@ pub(super) struct BulkPullRequestAction {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct PreviewBuild {
     /// The accepted build; `None` until the service has accepted it.
-    pub started: Option<StartedBuild>,
+    pub started_build: Option<StartedBuild>,
     /// The build as last reported by the service.
-    pub last_report: Option<Build>,
+    pub last_known_build: Option<Build>,
     /// Why the build was not started, or why its state is unknown. The state is then not requested again.
     pub problem: Option<CleanText>,
     /// How many times the state of the build was requested.
@@ -114,13 +114,13 @@ pub(super) struct PreviewBuild {
 impl PreviewBuild {
     /// Whether the result of the build is still to come.
     pub(super) fn is_running(&self) -> bool {
-        self.problem.is_none() && !self.last_report.as_ref().is_some_and(|last| last.state.is_final())
+        self.problem.is_none() && !self.last_known_build.as_ref().is_some_and(|last| last.state.is_final())
     }
 
     /// Returns the address of the preview if the build has succeeded.
     pub(super) fn url(&self) -> Option<&CleanText> {
-        let is_built = self.last_report.as_ref().is_some_and(|last| last.state == BuildState::Success);
-        self.started.as_ref().and_then(|started| started.url.as_ref()).filter(|_| is_built)
+        let is_built = self.last_known_build.as_ref().is_some_and(|last| last.state == BuildState::Success);
+        self.started_build.as_ref().and_then(|started_build| started_build.url.as_ref()).filter(|_| is_built)
     }
 }
 
@@ -134,8 +134,8 @@ pub(super) struct TrackingProgress {
     /// The ids of jobs that the service doesn't have.
     pub unknown_ids: Vec<CleanText>,
     /// The ids whose request failed although the service may have the job.
-    pub failed_request_ids: Vec<CleanText>,
-    /// Why the request for the last of `failed_request_ids` failed.
+    pub ids_with_failed_request: Vec<CleanText>,
+    /// Why the request for the last of `ids_with_failed_request` failed.
     pub failure_reason: Option<CleanText>,
 }
 
@@ -154,7 +154,7 @@ pub(super) enum JobUndo {
 impl JobUndo {
     /// Removes the jobs that are not in `remaining`, because they no longer exist. Returns whether there is still
     /// something to undo.
-    pub(super) fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+    pub(super) fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune) -> bool {
         match self {
             Self::Change { changes, .. } => {
                 changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| remaining.contains(*key)));
@@ -205,7 +205,7 @@ pub(super) struct Tips {
     /// loaded yet.
     pub seen_places: Option<BTreeSet<TipPlace>>,
     /// The code hosts for which there is no token although jobs have pull requests there.
-    pub missing_tokens: Vec<(CleanText, HostKind)>,
+    pub hosts_without_token: Vec<(CleanText, HostKind)>,
     /// The current screen or dialog, if it can have a tip. When it changes, the current tip disappears.
     pub place: Option<TipPlace>,
     /// The tip that is shown now, and until when.

@@ -2,7 +2,7 @@
 
 use crate::model::Time;
 use crate::model::job::Job;
-use crate::model::team::handled_by_member;
+use crate::model::team::handled_by_member_notice;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
@@ -29,9 +29,9 @@ impl TeamNotices {
     }
 
     /// Adds a change of a job, if another member made it.
-    pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
+    pub(super) fn add_if_handled_by_member(&mut self, old: &Job, new: &Job) {
         self.has_change_by_others |= new.local.team != old.local.team;
-        if let Some(text) = handled_by_member(old, new) {
+        if let Some(text) = handled_by_member_notice(old, new) {
             let (first, count) = self.handled_jobs_notice.take().unwrap_or((text, 0));
             self.handled_jobs_notice = Some((first, count + 1));
         }

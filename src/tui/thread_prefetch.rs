@@ -25,7 +25,7 @@ const MAX_CACHED_JOBS: usize = 64;
 const MAX_CACHE_BYTES: usize = 256 * 1024;
 /// The maximum size of a prefetched thread, in bytes. Reading larger threads would keep the store busy for jobs that
 /// the user may never select.
-pub const MAX_THREAD_BYTES: usize = 16 * 1024;
+pub const MAX_PREFETCHED_THREAD_BYTES: usize = 16 * 1024;
 
 /// A job's key and the revision of its row.
 pub(super) type JobRevision = (JobKey, i64);
@@ -90,7 +90,7 @@ impl ThreadPrefetch {
     fn insert(&mut self, job: JobRevision, thread: Option<Timed<Thread>>) {
         self.drop_cached(job.0);
         let bytes = thread.as_ref().map_or(0, |thread| byte_size(&thread.value));
-        let thread = thread.filter(|thread| bytes <= MAX_THREAD_BYTES && !has_timed_prompt(&thread.value));
+        let thread = thread.filter(|thread| bytes <= MAX_PREFETCHED_THREAD_BYTES && !has_timed_prompt(&thread.value));
         let bytes = if thread.is_some() { bytes } else { 0 };
         self.bytes += bytes;
         self.entries.push(CachedThread { job, thread, bytes });
@@ -123,7 +123,7 @@ impl ThreadPrefetch {
     /// Starts a prefetch and returns its jobs. `None` while a prefetch is in progress, or if the next jobs are cached.
     /// `job` returns the job at a distance from the selected one; a positive distance is in the direction of the
     /// selection's last move.
-    pub(super) fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
+    pub(super) fn start_next_prefetch(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
         if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.contains(job)) {
             return None;
         }

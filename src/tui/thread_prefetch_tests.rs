@@ -285,7 +285,7 @@ fn threads_that_were_prefetched_before_a_suspend_are_not_used() {
 #[test]
 fn the_cache_is_small_and_keeps_the_last_added_threads() {
     let mut cache = ThreadPrefetch::default();
-    for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_THREAD_BYTES / 2))] {
+    for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_PREFETCHED_THREAD_BYTES / 2))] {
         for job in jobs {
             cache.cache_thread((JobKey(job), 1), timed_thread(&text));
             assert!(cache.bytes <= MAX_CACHE_BYTES && cache.entries.len() <= MAX_CACHED_JOBS);
@@ -293,7 +293,7 @@ fn the_cache_is_small_and_keeps_the_last_added_threads() {
     }
     assert!(cache.entries.len() > 16);
     assert!(cache.take((JobKey(399), 1)).is_some() && cache.take((JobKey(200), 1)).is_none());
-    cache.cache_thread((JobKey(1), 1), timed_thread(&"x".repeat(MAX_THREAD_BYTES)));
+    cache.cache_thread((JobKey(1), 1), timed_thread(&"x".repeat(MAX_PREFETCHED_THREAD_BYTES)));
     assert!(cache.contains((JobKey(1), 1)) && cache.take((JobKey(1), 1)).is_none(), "a large one is not cached");
     let mut waits = timed_thread("waits");
     waits.value.prompts[0].delivery = Delivery::Queued { until: Some(at(9)) };
@@ -307,9 +307,9 @@ fn the_cache_is_small_and_keeps_the_last_added_threads() {
 fn if_the_cache_is_too_small_it_keeps_the_threads_of_the_nearest_jobs() {
     let mut cache = ThreadPrefetch::default();
     let job = |places: isize| Some((JobKey(if places < 0 { 20 - places as i64 } else { places as i64 }), 1));
-    let requested = cache.next_request(&job).expect("jobs");
+    let requested = cache.start_next_prefetch(&job).expect("jobs");
     assert_eq!(requested.len(), 24);
-    let large = "x".repeat(MAX_THREAD_BYTES - 1024);
+    let large = "x".repeat(MAX_PREFETCHED_THREAD_BYTES - 1024);
     cache.apply_result(Ok(requested.into_iter().map(|job| (job, thread_of_prompt(&large))).collect()), at(0));
     let known: Vec<i64> = (1..=24).filter(|job| cache.contains((JobKey(*job), 1))).collect();
     assert_eq!(known, (1..=12).chain(21..=24).collect::<Vec<_>>());

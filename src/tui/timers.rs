@@ -3,7 +3,7 @@
 
 use super::{App, StoreState, format};
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::ledger::Quota;
 use chrono::TimeDelta;
 
@@ -44,7 +44,7 @@ impl App {
     }
 
     fn next_beat(&self, now: Time) -> Option<Time> {
-        let is_polling = self.connection == Connection::Ready && self.jobs.working_count() > 0;
+        let is_polling = self.connection == ConnectionState::Ready && self.jobs.working_count() > 0;
         (is_polling && !self.config.reduced_motion && self.size.0 > 0).then(|| {
             let into = now.timestamp_millis().rem_euclid(HALF_BEAT_MS);
             now + TimeDelta::milliseconds(HALF_BEAT_MS - into)
@@ -60,10 +60,10 @@ impl App {
 
     fn header_changes_at(&self, now: Time) -> Option<Time> {
         let connection = match &self.connection {
-            Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
+            ConnectionState::Offline { next_try: Some(next_try), .. } if *next_try > now => {
                 Some(self.seconds_change_at(now))
             }
-            Connection::Limited(wait) if wait.until > now => Some(wait.next_text_change(now)),
+            ConnectionState::Limited(wait) if wait.until > now => Some(wait.next_text_change(now)),
             _ => None,
         };
         // If the reset time of a limit is in the past, the timer is due at once, because the reset hasn't been handled

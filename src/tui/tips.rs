@@ -31,7 +31,7 @@ impl App {
             return;
         }
         let fits = |text: &String| text.width() + 2 <= usize::from(self.size.0);
-        let missing_token = self.tips.missing_tokens.first();
+        let missing_token = self.tips.hosts_without_token.first();
         let Some(text) = tip_text(place, &self.config.keymap, missing_token).filter(fits) else {
             return;
         };
@@ -43,13 +43,13 @@ impl App {
     }
 
     /// Whether the tip about a missing token is shown in the jobs list now, or is next.
-    fn is_host_token_next(&self) -> bool {
+    fn is_host_token_tip_shown_or_next(&self) -> bool {
         let is_shown = self.tips.place == Some(TipPlace::HostToken);
         if self.tips.current_tip.is_some() {
             return is_shown;
         }
         let is_seen = |place| self.tips.seen_places.as_ref().is_none_or(|seen| seen.contains(&place));
-        !self.tips.missing_tokens.is_empty() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
+        !self.tips.hosts_without_token.is_empty() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
     }
 
     fn current_place(&self) -> Option<TipPlace> {
@@ -57,7 +57,7 @@ impl App {
             return None;
         }
         match self.contexts().first()? {
-            Context::Jobs if self.is_host_token_next() => Some(TipPlace::HostToken),
+            Context::Jobs if self.is_host_token_tip_shown_or_next() => Some(TipPlace::HostToken),
             Context::Jobs => Some(TipPlace::Jobs),
             Context::Detail => Some(TipPlace::Detail),
             Context::Views => Some(TipPlace::Views),

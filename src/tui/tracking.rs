@@ -66,14 +66,14 @@ impl App {
             None => list.tracked_count += 1,
             Some(failure) if failure.kind == FailureKind::NotFound => list.unknown_ids.push(id.clone()),
             Some(failure) => {
-                list.failed_request_ids.push(id.clone());
+                list.ids_with_failed_request.push(id.clone());
                 list.failure_reason = Some(failure.message);
             }
         }
         if list.pending_ids.is_empty()
             && let Some(done) = self.tracking.take()
         {
-            let severity = if done.unknown_ids.is_empty() && done.failed_request_ids.is_empty() {
+            let severity = if done.unknown_ids.is_empty() && done.ids_with_failed_request.is_empty() {
                 Severity::Info
             } else {
                 Severity::Warning
@@ -86,7 +86,7 @@ impl App {
 impl TrackingProgress {
     fn summary(&self) -> String {
         let mut text = format!("{} tracked", format::format_count(self.tracked_count));
-        for (what, ids) in [("not found", &self.unknown_ids), ("failed", &self.failed_request_ids)] {
+        for (what, ids) in [("not found", &self.unknown_ids), ("failed", &self.ids_with_failed_request)] {
             if !ids.is_empty() {
                 text.push_str(&format!("; {what}: {}", join_ids(ids)));
             }

@@ -381,7 +381,7 @@ impl UndeliveredLineBuilder {
 
 /// Returns the question whether to copy an undelivered prompt of another member into a follow-up. The question warns
 /// that the work may be done twice. `None` if the user wrote the prompt.
-fn copy_prompt_question(prompt: &Prompt) -> Option<ConfirmDialog> {
+fn question_about_copying_prompt(prompt: &Prompt) -> Option<ConfirmDialog> {
     let author = prompt.author.as_ref()?;
     let title = CleanText::title(&prompt.text, MAX_QUOTED_PROMPT_CHARS);
     let risk = match prompt.delivery.kind() {
@@ -399,13 +399,13 @@ fn copy_prompt_question(prompt: &Prompt) -> Option<ConfirmDialog> {
 impl App {
     /// Closes the dialog about this undelivered prompt, if it is open.
     pub(super) fn close_undelivered(&mut self, prompt: PromptId) {
-        self.close_all(|open: &UndeliveredDialog| open.prompt.id == prompt);
+        self.close_dialogs_if(|open: &UndeliveredDialog| open.prompt.id == prompt);
     }
 
     pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.local.undelivered.is_some_and(DeliveryKind::needs_user) {
-            if let Some(question) = self.detail.undelivered_of_others().and_then(copy_prompt_question) {
+            if let Some(question) = self.detail.undelivered_of_others().and_then(question_about_copying_prompt) {
                 self.open(question);
                 return;
             }

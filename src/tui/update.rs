@@ -7,7 +7,7 @@ use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Msg, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::JobKey;
 use crate::model::ledger::Quota;
@@ -29,11 +29,11 @@ impl App {
         let mut effects = Vec::new();
         // The number of open text inputs, to find out whether the message closes one of them. `None` for input events,
         // because `handle_key` itself records when a key closes a text input.
-        let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
+        let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_text_dialog_count());
         if let Some(msg) = self.deliver(msg, now, &mut effects) {
             self.handle_message(msg, now, &mut effects);
         }
-        if open_inputs.is_some_and(|open| self.open_input_count() < open) {
+        if open_inputs.is_some_and(|open| self.open_text_dialog_count() < open) {
             self.input_closed_at = Some(now);
         }
         self.after_update(&mut effects);
@@ -57,7 +57,7 @@ impl App {
             Msg::StoreReadOnly if self.config.read_only => {}
             Msg::StoreReadOnly => self.set_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
-            Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
+            Msg::FilterSaved { filter, result } => self.apply_filter_save_result(filter, result, now),
             Msg::ActionFinished { success_notice, result } => match result {
                 Ok(()) => self.notify(Severity::Info, success_notice.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
@@ -85,9 +85,9 @@ impl App {
         // The width is set after every message, because it changes not only with the size of the terminal: a longer
         // title widens the list, which makes the details narrower.
         self.detail.set_width(g.detail_columns());
-        self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
+        self.jobs.keep_selected_visible(self.rows_not_covered_by_message(g.list_lines()));
         if self.screen == Screen::Analytics {
-            self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
+            self.views.table.show_selection(self.rows_not_covered_by_message(self.views_areas().lines));
         }
         if let Some(open) = &mut self.all_jobs {
             open.list.keep_selected_visible(g.all_jobs_rows());
@@ -176,13 +176,13 @@ impl App {
             [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
-        let (count_before, open_inputs) = (self.dialogs.len(), self.open_input_count());
-        let global_action = || if is_text { None } else { self.global_action(chord) };
-        let action = self.config.keymap.action(lookup, chord).or_else(global_action);
+        let (count_before, open_inputs) = (self.dialogs.len(), self.open_text_dialog_count());
+        let action_despite_dialogs = || if is_text { None } else { self.action_despite_dialogs(chord) };
+        let action = self.config.keymap.action(lookup, chord).or_else(action_despite_dialogs);
         // A second Esc counts as a confirmation only while the notice that asks for it is on screen. An old notice is
         // therefore dismissed only after the action of Esc.
         let closes = action == Some(Action::Close);
-        let notice = if closes { self.notice.clone() } else { self.dismiss_notice() };
+        let notice = if closes { self.notice.clone() } else { self.dismiss_or_shrink_notice() };
         match action {
             Some(action) => self.run_action(action, now, effects),
             None if takes_text => {
@@ -195,18 +195,18 @@ impl App {
             }
         }
         if closes && self.notice == notice {
-            self.dismiss_notice();
+            self.dismiss_or_shrink_notice();
         }
         let is_sent =
             matches!(action, Some(Action::Send | Action::Confirm)) && chord != Chord::from_event(KeyCode::Enter.into());
-        if is_sent && self.open_input_count() < open_inputs {
+        if is_sent && self.open_text_dialog_count() < open_inputs {
             self.input_closed_at = Some(now);
         }
         self.read_draft_of_new_editor(count_before, effects);
     }
 
     /// Returns the number of dialogs that take text.
-    fn open_input_count(&self) -> usize {
+    fn open_text_dialog_count(&self) -> usize {
         self.dialogs.iter().filter(|dialog| dialog.takes_text()).count()
     }
 
@@ -224,7 +224,7 @@ impl App {
 
     /// Returns the action of a key that works even while a dialog is open: redrawing, suspending, and the second
     /// Ctrl-C, which confirms quitting. Such a key neither answers a confirmation nor types text.
-    fn global_action(&self, chord: Chord) -> Option<Action> {
+    fn action_despite_dialogs(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
         action.filter(|action| is_again || matches!(action, Action::Redraw | Action::Suspend))
@@ -254,11 +254,11 @@ impl App {
             EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),
             EngineEvent::ReportReceived(key) => self.apply_received_report(key, effects),
             EngineEvent::Totals { range, totals } => self.apply_totals(range, totals),
-            EngineEvent::Connection(connection) => {
+            EngineEvent::ConnectionState(connection) => {
                 // If the setup has already tested the API key, the connection is ready. It stays ready while the engine
                 // is connecting.
-                let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
-                if !(is_starting && self.connection == Connection::Ready) {
+                let is_starting = matches!(connection, ConnectionState::Unknown | ConnectionState::Connecting);
+                if !(is_starting && self.connection == ConnectionState::Ready) {
                     self.is_dirty |= self.connection != connection;
                     self.connection = connection;
                 }
@@ -280,7 +280,7 @@ impl App {
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.update_unrecorded_outcomes(&event, now),
-            EngineEvent::MissingToken { host, kind } => self.tips.missing_tokens.push((host, kind)),
+            EngineEvent::MissingToken { host, kind } => self.tips.hosts_without_token.push((host, kind)),
             EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
     }

@@ -1,6 +1,7 @@
 //! Measures the store on a real file in the temporary folder:
 //!
-//! - `start`: the queries when docdeck starts, with 10,000 and 100,000 jobs, the 10,000 also with states of pull requests;
+//! - `start`: the queries when docdeck starts, with 10,000 and 100,000 jobs, the 10,000 also with states of pull
+//!   requests;
 //! - `history`: the size on disk and the reading time of 60 ranges with 1,200 pages each. They are written as when all
 //!   pages are loaded: each response to the cache and to the report of its range;
 //! - `load`: loading all 25,000 pages of a range in 100 responses, each of which is decoded, merged and stored in its
@@ -199,7 +200,7 @@ async fn bench_reads(store: &Store) {
     print_times("list cached ranges, the first time", vec![timed(store.cached_ranges(&scope)).await.0]);
     print_times("list cached ranges", time_calls(|| store.cached_ranges(&scope)).await);
     print_times("read a complete report", time_calls(|| store.cached_report(&scope, range(30))).await);
-    print_times("one page in all ranges", time_calls(|| store.page_periods(&scope, &path)).await);
+    print_times("one page in all ranges", time_calls(|| store.page_views_by_range(&scope, &path)).await);
     let ranges: Vec<DateRange> = (0..20).map(range).collect();
     print_times("one page in 20 ranges", time_calls(|| store.page_views(&scope, &path, &ranges)).await);
     let days: Vec<DateRange> = (0..60).map(range).collect();

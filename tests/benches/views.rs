@@ -15,7 +15,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
+use docdeck::model::views::{Count, Counts, DecimalCount, PageRow, ViewsResponse};
 use docdeck::tui::views::table::PageTable;
 use docdeck::tui::{Msg, Screen, ViewsMsg};
 use std::hint::black_box;
@@ -89,7 +89,7 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
         PageRow { path: CleanText::line(&path), counts }
     };
     let rows: Vec<PageRow> = (0..pages).map(page).collect();
-    let sum: ViewCount = rows.iter().filter_map(|row| row.counts.total.value()).sum();
+    let sum: DecimalCount = rows.iter().filter_map(|row| row.counts.total.value()).sum();
     let totals = Counts::new(Count::Known(0), sum.into(), sum.into());
     let week = DateRange::last_days(7, now().date_naive());
     let range = if salt == 0 { Some(week) } else { week.step(-1) }.expect("in the calendar");

@@ -194,5 +194,5 @@ async fn every_documented_state_of_a_merge_request_is_read() {
         assert_eq!((*passed, *total, pages), (0, 0, expected_pages), "{name}");
     }
     let conflict = gitlab_state(&variants["a draft with conflicts"]).await;
-    assert_eq!(conflict.fact(), PullRequestFact::Conflict);
+    assert_eq!(conflict.main_fact(), PullRequestFact::Conflict);
 }

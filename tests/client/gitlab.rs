@@ -51,7 +51,7 @@ async fn find(
 }
 
 fn is_mergeable(state: &PullRequest) -> bool {
-    state.fact() == PullRequestFact::Ready && state.review.is_none()
+    state.main_fact() == PullRequestFact::Ready && state.review.is_none()
 }
 
 async fn outcome(client: &HostClient, link: &PullRequestLink, head: &str, action: &PullRequestAction) -> ActionOutcome {
@@ -68,7 +68,7 @@ async fn merge_requests_have_every_state() {
         let state = state_of(&client, link).await.expect("a state");
         assert!(state.files.is_some_and(|files| files > 0) && state.additions.is_none());
         assert_eq!(state.checks.state == ChecksState::Failing, !state.checks.failed.is_empty());
-        facts.push(state.fact());
+        facts.push(state.main_fact());
         reviews.push(state.review);
     }
     for fact in [

@@ -46,7 +46,7 @@ async fn one_request_reads_the_state_of_25_pull_requests_and_another_one_their_c
         assert!(checks.checks.total >= 3 && checks.checks.passed <= checks.checks.total);
         assert_eq!(checks.checks.state == ChecksState::Failing, !checks.checks.failed.is_empty());
         state.checks = checks.checks;
-        facts.insert(state.fact());
+        facts.insert(state.main_fact());
     }
     assert!(facts.contains(&PullRequestFact::Merged) && facts.len() >= 3, "{facts:?}");
 }
@@ -434,8 +434,8 @@ async fn the_demo_has_a_pull_request_that_is_behind_and_one_in_the_merge_queue()
     let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
     let states = all_states(&sim, links.filter_map(|link| PullRequestLink::parse(link.as_str()))).await;
     let count = |is_wanted: fn(&PullRequest) -> bool| states.iter().filter(|state| is_wanted(state)).count();
-    assert_eq!(count(|state| state.behind && state.fact() == PullRequestFact::Ready), 1);
-    assert_eq!(count(|state| state.fact() == PullRequestFact::Queued), 1);
+    assert_eq!(count(|state| state.behind && state.main_fact() == PullRequestFact::Ready), 1);
+    assert_eq!(count(|state| state.main_fact() == PullRequestFact::Queued), 1);
 }
 
 #[tokio::test]
@@ -457,7 +457,7 @@ async fn a_prompt_decides_that_its_pull_request_is_behind_or_queued_and_can_not_
         (PullRequestState::Open, true, PullRequestFact::Ready),
         (PullRequestState::Queued, false, PullRequestFact::Queued),
     ];
-    assert_eq!(states.iter().map(|state| (state.state, state.behind, state.fact())).collect::<Vec<_>>(), expected);
+    assert_eq!(states.iter().map(|state| (state.state, state.behind, state.main_fact())).collect::<Vec<_>>(), expected);
     for (link, state) in links.iter().zip(&states) {
         let token = ApiKey::new(sim.host_token(link.kind)).expect("a token");
         let client = HostClient::new(&sim.host_address(link.kind), token, host_client_options()).expect("a client");

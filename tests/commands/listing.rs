@@ -23,7 +23,7 @@ fn fixture() -> CommandFixture {
             let mut job = RemoteJob::new(JobId::new(id).expect("an id"), Status::Active);
             job.created_at = Some(now);
             job.state.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
-            let row = store.accept_send(prompt, job.clone(), now).await.expect("accepted").job;
+            let row = store.record_accepted_send(prompt, job.clone(), now).await.expect("accepted").job;
             (job.state.status, job.state.pr_link) = (Some(status), link);
             store.apply_job_response(&row, JobResponse::Job(job), now).await.expect("seen");
             if id == "job-b2" {
@@ -33,7 +33,7 @@ fn fixture() -> CommandFixture {
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.request_permit(prompt, "test", now, now).await.expect("a turn");
         let lost = Delivery::Unconfirmed(CleanText::line("The answer was lost."));
-        store.finish_send(prompt, lost, None, now).await.expect("unconfirmed");
+        store.record_unaccepted_send(prompt, lost, None, now).await.expect("unconfirmed");
     });
     fixture
 }

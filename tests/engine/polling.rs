@@ -2,7 +2,7 @@
 
 use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::log::Operation;
@@ -10,10 +10,10 @@ use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::sim::Sim;
 use std::time::Duration;
 
-fn settled_connection(event: &EngineEvent) -> Option<Connection> {
+fn settled_connection(event: &EngineEvent) -> Option<ConnectionState> {
     match event {
-        EngineEvent::Connection(connection) => {
-            Some(connection.clone()).filter(|state| *state != Connection::Connecting)
+        EngineEvent::ConnectionState(connection) => {
+            Some(connection.clone()).filter(|state| *state != ConnectionState::Connecting)
         }
         _ => None,
     }
@@ -34,12 +34,13 @@ async fn after_a_failure_the_state_is_offline_until_a_single_check_succeeds() {
     set_faults(&sim, &["get=503"]);
     let failure = fixture.engine.refresh(last.expect("a job")).await.expect_err("down");
     assert_eq!(failure.kind, FailureKind::Offline);
-    let state =
-        fixture.wait_for_event("offline", |event| settled_connection(event).filter(|c| *c != Connection::Ready)).await;
-    assert!(matches!(state, Connection::Offline { .. }), "{state:?}");
+    let state = fixture
+        .wait_for_event("offline", |event| settled_connection(event).filter(|c| *c != ConnectionState::Ready))
+        .await;
+    assert!(matches!(state, ConnectionState::Offline { .. }), "{state:?}");
     let asked = sim.requests(Operation::GetJob);
     set_faults(&sim, &[]);
-    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
+    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, ConnectionState::Ready);
     assert_eq!(sim.requests(Operation::GetJob), asked + 1);
     // After the service has recovered, the engine also checks the other jobs.
     fixture.wait_for_check().await;
@@ -51,18 +52,18 @@ async fn the_state_is_connecting_only_while_the_first_request_is_in_flight() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let any = |event: &EngineEvent| match event {
-        EngineEvent::Connection(connection) => Some(connection.clone()),
+        EngineEvent::ConnectionState(connection) => Some(connection.clone()),
         _ => None,
     };
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(200), any).await, None, "nothing was asked");
     set_faults(&sim, &["create=400"]);
     fixture.engine.submit_new_job("One").await.expect("written");
-    assert_eq!(fixture.wait_for_event("a request", any).await, Connection::Connecting);
-    assert_eq!(fixture.wait_for_event("its end", any).await, Connection::Unknown, "a refusal says nothing");
+    assert_eq!(fixture.wait_for_event("a request", any).await, ConnectionState::Connecting);
+    assert_eq!(fixture.wait_for_event("its end", any).await, ConnectionState::Unknown, "a refusal says nothing");
     set_faults(&sim, &[]);
     fixture.engine.submit_new_job("Two [sim:seconds=6000]").await.expect("written");
-    assert_eq!(fixture.wait_for_event("a request", any).await, Connection::Connecting);
-    assert_eq!(fixture.wait_for_event("its end", any).await, Connection::Ready);
+    assert_eq!(fixture.wait_for_event("a request", any).await, ConnectionState::Connecting);
+    assert_eq!(fixture.wait_for_event("its end", any).await, ConnectionState::Ready);
     fixture.wait_for_check().await;
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(200), any).await, None, "it stays ready");
 }
@@ -100,9 +101,9 @@ async fn each_consecutive_failure_doubles_the_pause_before_the_next_try() {
     for _ in 0..3 {
         fixture.engine.refresh(row.key).await.expect_err("down");
         let state = fixture
-            .wait_for_event("offline", |event| settled_connection(event).filter(|c| *c != Connection::Ready))
+            .wait_for_event("offline", |event| settled_connection(event).filter(|c| *c != ConnectionState::Ready))
             .await;
-        let Connection::Offline { next_try: Some(next_try), .. } = state else { panic!("{state:?}") };
+        let ConnectionState::Offline { next_try: Some(next_try), .. } = state else { panic!("{state:?}") };
         pauses.push((next_try - chrono::Utc::now()).as_seconds_f64().round());
     }
     assert_eq!(pauses, [2.0, 4.0, 8.0]);
@@ -115,14 +116,15 @@ async fn a_rejected_api_key_stops_polling_until_the_user_refreshes_a_job() {
     let (_, row) = fixture.submit_accepted_job("One [sim:seconds=6000]").await;
     set_faults(&sim, &["get=401"]);
     assert_eq!(fixture.engine.refresh(row.key).await.expect_err("refused").kind, FailureKind::KeyRefused);
-    let state =
-        fixture.wait_for_event("refused", |event| settled_connection(event).filter(|c| *c != Connection::Ready)).await;
-    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
+    let state = fixture
+        .wait_for_event("refused", |event| settled_connection(event).filter(|c| *c != ConnectionState::Ready))
+        .await;
+    assert!(matches!(state, ConnectionState::KeyRefused { .. }), "{state:?}");
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(2500), settled_connection).await, None);
     assert_eq!(sim.requests(Operation::GetJob), 1, "though its first look was due");
     fixture.engine.refresh(row.key).await.expect("a row");
-    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
+    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, ConnectionState::Ready);
 }
 
 #[tokio::test]
@@ -132,13 +134,14 @@ async fn a_429_stops_polling_until_the_given_time() {
     let (_, row) = fixture.submit_accepted_job("One [sim:seconds=6000]").await;
     set_faults(&sim, &["get=429-3"]);
     fixture.engine.refresh(row.key).await.expect_err("limited");
-    let state =
-        fixture.wait_for_event("rest", |event| settled_connection(event).filter(|c| *c != Connection::Ready)).await;
-    assert!(matches!(state, Connection::Limited(_)), "{state:?}");
+    let state = fixture
+        .wait_for_event("rest", |event| settled_connection(event).filter(|c| *c != ConnectionState::Ready))
+        .await;
+    assert!(matches!(state, ConnectionState::Limited(_)), "{state:?}");
     set_faults(&sim, &[]);
     assert_eq!(fixture.wait_for_event_within(Duration::from_millis(2400), settled_connection).await, None);
     assert_eq!(sim.requests(Operation::GetJob), 1, "though its first look was due");
-    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, Connection::Ready);
+    assert_eq!(fixture.wait_for_event("live again", settled_connection).await, ConnectionState::Ready);
 }
 
 #[tokio::test]
@@ -225,7 +228,7 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
     store.request_permit(prompt, "another", now, now).await.expect("a turn");
     let job = RemoteJob::new(row.id.clone().expect("an id"), Status::Active);
-    store.accept_send(prompt, job, chrono::Utc::now()).await.expect("written");
+    store.record_accepted_send(prompt, job, chrono::Utc::now()).await.expect("written");
     let row = check.await.expect("no panic").expect("a row");
     assert_eq!(row.remote.status, Some(Status::Active), "the old answer said completed");
     assert_eq!(

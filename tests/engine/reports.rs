@@ -3,14 +3,14 @@
 
 use crate::support::engine::EngineFixture;
 use chrono::{Days, TimeDelta};
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report};
-use docdeck::model::views::{Count, MAX_PAGE_SIZE, ViewCount, ViewsQuery};
+use docdeck::model::views::{Count, DecimalCount, MAX_PAGE_SIZE, ViewsQuery};
 use docdeck::sim::{Sim, SimOptions};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -288,7 +288,9 @@ async fn each_response_takes_two_transactions() {
     fixture.engine.load_all(LoadPlan { max_requests: 2, ..plan_for(past_week(&sim)) }).await;
     // The first response causes extra transactions, which save data about the service. They are done once it is ready.
     fixture
-        .wait_for_event("live", |event| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(()))
+        .wait_for_event("live", |event| {
+            matches!(event, EngineEvent::ConnectionState(ConnectionState::Ready)).then_some(())
+        })
         .await;
     let before = transaction_count(folder.path());
     let end = fixture.load_all_pages(past_week(&sim)).await;
@@ -448,7 +450,7 @@ async fn counts_with_a_fraction_are_loaded_summed_and_stored() {
     set_faults(&sim, &["views=tenths"]);
     let end = fixture.load_all_pages(past_week(&sim)).await;
     let loaded = report_of(&end);
-    assert!(loaded.rows.iter().filter(|row| matches!(row.counts.total, Count::Fraction(_))).count() > 500);
+    assert!(loaded.rows.iter().filter(|row| matches!(row.counts.total, Count::NonInteger(_))).count() > 500);
     assert!(loaded.rows.iter().all(|row| row.counts.adds_up()));
     assert_eq!(loaded.totals.total.value(), Some(loaded.sums().total), "not a tenth is lost");
     assert_eq!(loaded.loaded_share(), Some(1.0));
@@ -529,7 +531,7 @@ async fn the_totals_of_a_day_cost_one_request_and_are_cached() {
         });
         let (range, totals) = totals_event.await;
         assert_eq!(range, expected);
-        assert!(totals.value.adds_up() && totals.value.total.value() > Some(ViewCount::ZERO), "{totals:?}");
+        assert!(totals.value.adds_up() && totals.value.total.value() > Some(DecimalCount::ZERO), "{totals:?}");
         assert!(known.iter().all(|(of, known)| *of != range || *known == totals));
     }
 }

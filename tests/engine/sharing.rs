@@ -3,7 +3,7 @@
 use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::change::LocalChange;
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
@@ -122,10 +122,10 @@ async fn after_another_process_prunes_jobs_an_event_lists_the_remaining_jobs() {
     assert!(left.contains(later.key), "a job added after the removal is not in the list of remaining jobs");
 }
 
-fn connection_problem(event: &EngineEvent) -> Option<Connection> {
+fn connection_problem(event: &EngineEvent) -> Option<ConnectionState> {
     match event {
-        EngineEvent::Connection(connection) => {
-            let is_problem = connection.is_outage() || matches!(connection, Connection::KeyRefused { .. });
+        EngineEvent::ConnectionState(connection) => {
+            let is_problem = connection.is_outage() || matches!(connection, ConnectionState::KeyRefused { .. });
             is_problem.then(|| connection.clone())
         }
         _ => None,
@@ -145,13 +145,14 @@ async fn an_instance_that_does_not_poll_emits_the_connection_state_of_the_one_th
     set_faults(&sim, &["get=503"]);
     one.engine.refresh(row.key).await.expect_err("down");
     let state = two.wait_for_event("word of it", connection_problem).await;
-    assert!(matches!(state, Connection::Offline { next_try: Some(_), .. }), "{state:?}");
+    assert!(matches!(state, ConnectionState::Offline { next_try: Some(_), .. }), "{state:?}");
     // An instance that starts later also gets the shared connection state.
     let mut three = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    assert!(matches!(three.wait_for_event("word of it", connection_problem).await, Connection::Offline { .. }));
+    assert!(matches!(three.wait_for_event("word of it", connection_problem).await, ConnectionState::Offline { .. }));
     set_faults(&sim, &[]);
     for fixture in [&mut two, &mut three] {
-        let live = |event: &EngineEvent| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(());
+        let live =
+            |event: &EngineEvent| matches!(event, EngineEvent::ConnectionState(ConnectionState::Ready)).then_some(());
         fixture.wait_for_event("the service is back", live).await;
         assert_eq!(fixture.request_count_of(Operation::GetJob), 0);
     }
@@ -189,14 +190,15 @@ async fn an_instance_with_a_rejected_api_key_leaves_polling_to_an_instance_with_
     }
     let mut refused = EngineFixture::start_with_scope(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = refused.wait_for_event("refused", connection_problem).await;
-    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
+    assert!(matches!(state, ConnectionState::KeyRefused { .. }), "{state:?}");
     let mut same = EngineFixture::start_with_scope(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = same.wait_for_event("found out by itself", connection_problem).await;
-    assert!(matches!(state, Connection::KeyRefused { .. }), "{state:?}");
+    assert!(matches!(state, ConnectionState::KeyRefused { .. }), "{state:?}");
     let mut good = EngineFixture::start_on_folder(&sim, folder.path()).await;
     good.wait_for_check().await;
     good.wait_for_check().await;
-    let seen = |event: &EngineEvent| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(());
+    let seen =
+        |event: &EngineEvent| matches!(event, EngineEvent::ConnectionState(ConnectionState::Ready)).then_some(());
     refused.wait_for_event("the other one's answers", seen).await;
     assert_eq!((refused.request_count_of(Operation::GetJob), same.request_count_of(Operation::GetJob)), (1, 1));
 }

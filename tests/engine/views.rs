@@ -2,7 +2,7 @@
 
 use crate::support::engine::EngineFixture;
 use crate::support::{scope_of, start_sim};
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::ledger::{Quota, Wait};
@@ -127,7 +127,7 @@ async fn the_connection_state_shows_whether_a_load_reached_the_service() {
     let mut fixture = EngineFixture::start_with_scope(scope, "mint_x", folder.path()).await;
     fixture.engine.load_views(last_week(&sim, 1), false).await.expect_err("nobody there");
     let offline = fixture.wait_for_event("offline", |event| match event {
-        EngineEvent::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
+        EngineEvent::ConnectionState(ConnectionState::Offline { next_try, .. }) => Some(*next_try),
         _ => None,
     });
     assert_eq!(offline.await, None, "no job is there to probe with, so no next try is promised");
@@ -135,7 +135,9 @@ async fn the_connection_state_shows_whether_a_load_reached_the_service() {
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.engine.load_views(last_week(&sim, 1), false).await.expect("views");
     fixture
-        .wait_for_event("live", |event| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(()))
+        .wait_for_event("live", |event| {
+            matches!(event, EngineEvent::ConnectionState(ConnectionState::Ready)).then_some(())
+        })
         .await;
 }
 

@@ -460,7 +460,7 @@ fn odd_fields() -> Vec<Fault> {
             &active(r#""model":0.5"#),
             "active",
             &totals("12.5"),
-            "Fraction(Fraction(12.5))",
+            "NonInteger(NonInteger(12.5))",
         ),
         usable("numbers negative", &active(r#""createdAt":-1"#), "active", &totals("-3"), "Known(-3)"),
         usable(

@@ -6,7 +6,7 @@ use crate::list::{API_KEY, ExpectedOutcome, Fault};
 use crate::support::dashboard::DashboardFixture;
 use crate::support::server::Server;
 use crossterm::event::{Event, KeyCode};
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
@@ -80,10 +80,12 @@ fn has_settled(dashboard: &DashboardFixture, operation: Operation, expected: &Ex
     let has_delivery = |kind| row.local.undelivered == Some(kind) && is_read;
     let is_known = match (operation, expected) {
         (_, ExpectedOutcome::Offline | ExpectedOutcome::NotSent) => {
-            matches!(dashboard.app.connection, Connection::Offline { .. })
+            matches!(dashboard.app.connection, ConnectionState::Offline { .. })
         }
-        (_, ExpectedOutcome::KeyRefused) => matches!(dashboard.app.connection, Connection::KeyRefused { .. }),
-        (Operation::GetJob, ExpectedOutcome::Limited(_)) => matches!(dashboard.app.connection, Connection::Limited(_)),
+        (_, ExpectedOutcome::KeyRefused) => matches!(dashboard.app.connection, ConnectionState::KeyRefused { .. }),
+        (Operation::GetJob, ExpectedOutcome::Limited(_)) => {
+            matches!(dashboard.app.connection, ConnectionState::Limited(_))
+        }
         _ => true,
     };
     if !is_known {

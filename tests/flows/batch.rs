@@ -101,7 +101,7 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     let key = ApiKey::new(sim.api_key()).expect("a key");
     let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
     let job = client.create_job(&text).await.result.expect("a job");
-    store.accept_send(prompt, job, ahead).await.expect("written");
+    store.record_accepted_send(prompt, job, ahead).await.expect("written");
     store.close().await;
 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;

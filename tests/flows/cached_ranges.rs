@@ -14,7 +14,7 @@ async fn start_site() -> Sim {
 }
 
 fn is_idle(dashboard: &DashboardFixture) -> bool {
-    dashboard.app.views.is_current()
+    dashboard.app.views.lists_current_query()
         && !dashboard.app.views.load().is_loading()
         && dashboard.app.views.all_pages.active_load().is_none()
 }

@@ -80,7 +80,7 @@ async fn with_ten_thousand_jobs_with_pull_requests_opening_moving_and_filtering_
     dashboard.press_chars("/pr:failing");
     dashboard.press_key(KeyCode::Enter);
     dashboard.wait_until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1000).await;
-    let selected = dashboard.selected_job().pull_request.as_ref().map(|state| state.fact());
+    let selected = dashboard.selected_job().pull_request.as_ref().map(|state| state.main_fact());
     assert_eq!(selected, Some(PullRequestFact::Failing));
     dashboard.press_key(KeyCode::Esc);
     dashboard.wait_until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;

@@ -17,15 +17,19 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
     dashboard.press_chars("si/broken");
     dashboard.press_key(crossterm::event::KeyCode::Enter);
     dashboard.press_chars("2");
-    dashboard.wait_until("7 days", |dashboard| dashboard.app.views.is_current()).await;
+    dashboard.wait_until("7 days", |dashboard| dashboard.app.views.lists_current_query()).await;
     dashboard.press_chars("d");
-    dashboard.wait_until("30 days", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
+    dashboard
+        .wait_until("30 days", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.lists_current_query())
+        .await;
     dashboard.terminate().await;
     let requests = sim.requests(Operation::Views);
     let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     assert_eq!(dashboard.app.screen, Screen::Analytics);
     dashboard
-        .wait_until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current())
+        .wait_until("the views again", |dashboard| {
+            dashboard.shows("[30d]") && dashboard.app.views.lists_current_query()
+        })
         .await;
     assert_eq!(sim.requests(Operation::Views), requests, "cached views are not requested again");
     dashboard.press_chars("1");
@@ -55,7 +59,7 @@ async fn a_layout_change_is_saved_soon_and_survives_a_crash() {
     let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     dashboard.press_chars("3");
-    let key = dashboard.app.config.layout_key();
+    let key = dashboard.app.config.layout_store_key();
     let end = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
     let text = loop {
         dashboard.run_for(std::time::Duration::from_millis(100)).await;
@@ -74,7 +78,7 @@ async fn a_layout_change_is_saved_soon_and_survives_a_crash() {
 async fn an_unreadable_layout_is_ignored_silently() {
     let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
-    let key = dashboard.app.config.layout_key();
+    let key = dashboard.app.config.layout_store_key();
     dashboard.terminate().await;
     let (store, _) = Store::open(folder.path(), Utc::now()).expect("a store");
     store.set_value(&key, "{\"place\":\"moon\",\"columns\":").await.expect("written");

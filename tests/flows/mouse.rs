@@ -53,7 +53,7 @@ async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     click_on(&mut dashboard, "2 Analytics");
     assert_eq!(dashboard.app.screen, Screen::Analytics);
-    dashboard.wait_until("the views", |dashboard| dashboard.app.views.is_current()).await;
+    dashboard.wait_until("the views", |dashboard| dashboard.app.views.lists_current_query()).await;
     click_on(&mut dashboard, "load all");
     assert!(dashboard.app.top::<ConfirmDialog>().is_some(), "the cost is shown first");
     let requests = sim.requests(Operation::Views);

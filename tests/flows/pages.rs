@@ -55,9 +55,10 @@ async fn store_finished_job_with(
         job.created_at = Some(at);
         job
     };
-    let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), evidence, at).await.expect("on disk");
+    let (prompt, _) =
+        store.add_job_about_pages(&scope, "Shorten it", &paths(&[page]), evidence, at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
-    let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").job;
+    let row = store.record_accepted_send(prompt, job(Status::Active), at).await.expect("settled").job;
     let archived = JobResponse::Job(job(Status::Archived));
     store.apply_job_response(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
@@ -126,7 +127,7 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     dashboard.wait_until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(sim.received_prompts().first().map(|(_, text)| text.as_str()), Some("/quickstart: mend step four"));
-    let rows = dashboard.store.jobs_about(&dashboard.scope, &CleanText::line("/quickstart")).await.expect("rows");
+    let rows = dashboard.store.jobs_about_page(&dashboard.scope, &CleanText::line("/quickstart")).await.expect("rows");
     assert_eq!(rows.len(), 1);
     assert!(dashboard.store.drafts(&dashboard.scope).await.expect("drafts").is_empty());
 }

@@ -25,7 +25,9 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
 
 async fn until_range(dashboard: &mut DashboardFixture, from: NaiveDate, to: NaiveDate) {
     let range = DateRange::new(from, to).expect("a range").format_dates(true);
-    dashboard.wait_until(&range, |dashboard| dashboard.shows(&range) && dashboard.app.views.is_current()).await;
+    dashboard
+        .wait_until(&range, |dashboard| dashboard.shows(&range) && dashboard.app.views.lists_current_query())
+        .await;
 }
 
 #[tokio::test]

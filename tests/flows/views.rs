@@ -55,7 +55,7 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
         dashboard.press_chars("d");
         dashboard
             .wait_until(range, |dashboard| {
-                dashboard.shows(range) && dashboard.shows(days) && dashboard.app.views.is_current()
+                dashboard.shows(range) && dashboard.shows(days) && dashboard.app.views.lists_current_query()
             })
             .await;
     }
@@ -63,13 +63,15 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
     dashboard.press_key(KeyCode::Enter);
     dashboard
         .wait_until("7d", |dashboard| {
-            dashboard.shows("[7d]") && dashboard.shows("UTC, 7 days") && dashboard.app.views.is_current()
+            dashboard.shows("[7d]") && dashboard.shows("UTC, 7 days") && dashboard.app.views.lists_current_query()
         })
         .await;
     assert_eq!(sim.requests(Operation::Views), 3, "the range 7d was cached");
     dashboard.press_chars("[");
     dashboard
-        .wait_until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
+        .wait_until("the previous period", |dashboard| {
+            dashboard.shows("[custom]") && dashboard.app.views.lists_current_query()
+        })
         .await;
     assert!(!dashboard.shows("UTC, 7 days incl. today"));
     assert_eq!(sim.requests(Operation::Views), 4);
@@ -107,7 +109,7 @@ async fn a_failure_keeps_the_old_rows_with_their_age() {
     dashboard.press_chars("r");
     dashboard
         .wait_until("an answer", |dashboard| {
-            dashboard.app.views.load().failure().is_none() && dashboard.app.views.is_current()
+            dashboard.app.views.load().failure().is_none() && dashboard.app.views.lists_current_query()
         })
         .await;
 }
@@ -121,8 +123,9 @@ async fn a_custom_range_can_be_typed_and_a_range_without_views_is_reported() {
     dashboard.press_chars(&format!("D{day}"));
     dashboard.press_key(KeyCode::Enter);
     let words = day.format("%-d %b %Y").to_string();
-    let is_shown =
-        |dashboard: &DashboardFixture| dashboard.shows(&format!("  {words} UTC")) && dashboard.app.views.is_current();
+    let is_shown = |dashboard: &DashboardFixture| {
+        dashboard.shows(&format!("  {words} UTC")) && dashboard.app.views.lists_current_query()
+    };
     dashboard.wait_until("one day", is_shown).await;
     dashboard.assert_shows("[custom]");
     dashboard.assert_shows(&words);

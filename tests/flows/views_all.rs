@@ -8,7 +8,7 @@ use crossterm::event::KeyCode;
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
-use docdeck::model::views::ViewCount;
+use docdeck::model::views::DecimalCount;
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::tui::views::movers::Movers;
 use docdeck::tui::views::table::{Metric, PageColumn};
@@ -41,7 +41,9 @@ async fn select_final_week(dashboard: &mut DashboardFixture) {
     dashboard.press_chars("2[[");
     dashboard
         .wait_until("the week before the last", |dashboard| {
-            dashboard.app.views.is_current() && !dashboard.app.views.load().is_loading() && dashboard.shows("as of")
+            dashboard.app.views.lists_current_query()
+                && !dashboard.app.views.load().is_loading()
+                && dashboard.shows("as of")
         })
         .await;
 }
@@ -101,7 +103,7 @@ async fn loading_all_pages_costs_the_confirmed_requests_once() {
     dashboard.press_chars("]");
     dashboard
         .wait_until("the week after", |dashboard| {
-            dashboard.app.views.is_current() && listed_report(dashboard).is_none()
+            dashboard.app.views.lists_current_query() && listed_report(dashboard).is_none()
         })
         .await;
     dashboard.press_chars("[");
@@ -274,7 +276,7 @@ async fn a_load_continues_while_another_screen_or_range_is_shown() {
     dashboard.press_chars("2");
     dashboard
         .wait_until("the other range", |dashboard| {
-            dashboard.app.views.is_current() && listed_report(dashboard).is_none()
+            dashboard.app.views.lists_current_query() && listed_report(dashboard).is_none()
         })
         .await;
     dashboard.press_chars("[");
@@ -342,7 +344,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
         figures.change(Metric::Total).difference()
     };
     let listed: Vec<String> = dashboard.app.views.table.shown_pages().map(|row| row.path.to_string()).collect();
-    let changes: Vec<ViewCount> = listed.iter().filter_map(|path| change(&dashboard, path)).collect();
+    let changes: Vec<DecimalCount> = listed.iter().filter_map(|path| change(&dashboard, path)).collect();
     assert!(changes.is_sorted_by(|a, b| a >= b) && changes.len() > 500, "{}", changes.len());
     assert_eq!(dashboard.app.views.table.selected(), 0);
     let first = format!("+{}", docdeck::tui::format::format_views(changes[0]));

@@ -8,7 +8,7 @@
 use chrono::TimeDelta;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{MAX_WAIT, Quota, RATE_LIMIT_WINDOW, Wait};
+use docdeck::model::ledger::{MAX_RATE_LIMIT_WAIT, Quota, RATE_LIMIT_WINDOW, Wait};
 use docdeck::store::Store;
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ proptest! {
                                 granted.push((clock.now, clock.counted));
                             }
                             Err(wait) => {
-                                let longest = if blocked > 0 { MAX_WAIT } else { RATE_LIMIT_WINDOW };
+                                let longest = if blocked > 0 { MAX_RATE_LIMIT_WAIT } else { RATE_LIMIT_WINDOW };
                                 assert!(wait.until > clock.now && wait.until <= clock.now + longest, "{wait:?}");
                                 break;
                             }
@@ -92,7 +92,7 @@ proptest! {
                     Step::Clock(seconds) => clock.move_by(TimeDelta::seconds(seconds)),
                     Step::ReadBudget => {
                         let budget = store.budget(&scope, quota, clock.now).await.expect("read");
-                        let latest = clock.now + if blocked > 0 { MAX_WAIT } else { RATE_LIMIT_WINDOW };
+                        let latest = clock.now + if blocked > 0 { MAX_RATE_LIMIT_WAIT } else { RATE_LIMIT_WINDOW };
                         assert!(budget.resets_at.is_none_or(|at| at > clock.now && at <= latest), "{budget:?}");
                     }
                     Step::Refund => if let Some((at, _)) = granted.pop() {

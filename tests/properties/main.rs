@@ -16,7 +16,7 @@ use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::model::Time;
 use docdeck::model::analytics::AnalyticsKind;
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -32,13 +32,13 @@ use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::report::{
     CacheOverview, CachedPages, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport,
 };
-use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
+use docdeck::model::setup::{ConfigWritePermission, ExistingSettings, SetupField, SetupProblem};
 use docdeck::model::team::{ReportKey, ReportKind};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::ConfigWriteError;
 use docdeck::tui::ProfileEntry;
-use docdeck::tui::compose::batch::Batch;
+use docdeck::tui::compose::batch::BatchDialog;
 use docdeck::tui::compose::editor::Editor;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::welcome::Welcome;
@@ -289,7 +289,7 @@ impl TestDashboard {
                 let has_prompt = |editor: &Editor| editor.draft_target == draft_target && editor.input.text() == text;
                 assert!(!self.app.find().is_some_and(has_prompt), "a submitted prompt is in no editor");
                 let is_batch = draft_target == DraftTarget::Batch;
-                assert!(!is_batch || self.app.find::<Batch>().is_none(), "submitted prompts are in no dialog");
+                assert!(!is_batch || self.app.find::<BatchDialog>().is_none(), "submitted prompts are in no dialog");
             }
             match &effect {
                 Effect::Prompts(PromptsEffect::SubmitJobAbout(_, pages, _)) => {
@@ -589,8 +589,8 @@ impl TestDashboard {
             }
             Effect::Profiles(ProfilesEffect::WriteConfig { attempt, allowed, .. }) => {
                 self.is_writing = false;
-                let there = ConfigWriteError::NeedsConfirmation(WritePermission::Change);
-                let result = if is_ok || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
+                let there = ConfigWriteError::NeedsConfirmation(ConfigWritePermission::Change);
+                let result = if is_ok || allowed == ConfigWritePermission::Change { Ok(()) } else { Err(there) };
                 Msg::Profiles(ProfilesMsg::ConfigWritten { attempt, result })
             }
             _ => Msg::Timer,
@@ -619,8 +619,12 @@ impl TestDashboard {
             Step::ConnectionChanged(live) => {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
-                let offline = Connection::Offline { reason, next_try: Some(next_try) };
-                self.send(Msg::Engine(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
+                let offline = ConnectionState::Offline { reason, next_try: Some(next_try) };
+                self.send(Msg::Engine(EngineEvent::ConnectionState(if live {
+                    ConnectionState::Ready
+                } else {
+                    offline
+                })));
             }
             Step::ReportReceived(kind) => {
                 let range = self.app.views.query().range;

@@ -19,7 +19,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use docdeck::model::remote_job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use docdeck::model::report::Report;
-use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
+use docdeck::model::setup::{ConfigWritePermission, KeySourceInput, NewProfile};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsQuery, ViewsResponse};
 use docdeck::store::{ReportResponse, ScopeFilter, SendPermit, Store, check_backup};
@@ -311,7 +311,7 @@ proptest! {
         let (typed, about) = (texts.clone(), pages.clone());
         let (delivery, before, after, row) = across_restart(
             async move |store| {
-                let (first, row) = store.add_job_about(&scope(), &typed[0], &about, &[], now()).await.expect("kept");
+                let (first, row) = store.add_job_about_pages(&scope(), &typed[0], &about, &[], now()).await.expect("kept");
                 for text in &typed[1..] {
                     store.add_follow_up(row.key, text, now()).await.expect("kept");
                 }
@@ -326,9 +326,9 @@ proptest! {
                     _ => (Delivery::Queued { until: Some(wait.until) }, Some((wait, now()))),
                 };
                 if delivery == Delivery::Accepted {
-                    store.accept_send(first, response, now()).await.expect("kept");
+                    store.record_accepted_send(first, response, now()).await.expect("kept");
                 } else {
-                    store.finish_send(first, delivery.clone(), limit, now()).await.expect("kept");
+                    store.record_unaccepted_send(first, delivery.clone(), limit, now()).await.expect("kept");
                 }
                 (delivery, row.key, store.thread(row.key).await.expect("read"))
             },
@@ -356,7 +356,7 @@ proptest! {
                 ];
                 for (slot, text) in slots.into_iter().zip(&typed_texts) {
                     match slot {
-                        DraftTarget::AboutPages => store.save_draft_about(&scope(), text, &about, now()).await.expect("kept"),
+                        DraftTarget::AboutPages => store.save_draft_about_pages(&scope(), text, &about, now()).await.expect("kept"),
                         slot => store.save_draft(&scope(), slot, text, now()).await.expect("kept"),
                     }
                 }
@@ -505,7 +505,7 @@ proptest! {
         let path = folder.path().join("config.toml");
         let second = NewProfile { name: format!("{} too", profile.name), ..second };
         for profile in [&profile, &second] {
-            write::write_profile(&path, profile, WritePermission::Add).expect("written");
+            write::write_profile(&path, profile, ConfigWritePermission::Add).expect("written");
         }
         let text = std::fs::read_to_string(&path).expect("read");
         let file = ConfigFile::parse(&path, &text).expect("a good file");

@@ -108,7 +108,7 @@ fn list_all_jobs(fixture: &mut ScreenFixture) {
     fixture.press_keys("A");
     let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
     let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-    fixture.handle(Msg::Jobs(JobsMsg::AllJobsListed(Ok(AllProfilesJobs { jobs, without_profile_count: 3 }))));
+    fixture.handle(Msg::Jobs(JobsMsg::AllJobsListed(Ok(AllProfilesJobs { jobs, jobs_without_profile_count: 3 }))));
     fixture.press_keys("j j");
 }
 

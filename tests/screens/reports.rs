@@ -13,7 +13,7 @@ use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, StoredReport};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
+use docdeck::model::views::{Count, Counts, DecimalCount, PageRow, ViewsResponse};
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::{AnalyticsMsg, Effect, Msg, RowsMsg, ViewsEffect, ViewsMsg};
 use ratatui::Terminal;
@@ -120,7 +120,8 @@ fn site(range: DateRange, week: i64) -> Report {
             PageRow { path: CleanText::line(path), counts: counts(human, ai) }
         })
         .collect();
-    let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<ViewCount>();
+    let sum =
+        |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<DecimalCount>();
     let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
     let totals = Counts::new(human.into(), ai.into(), (human + ai).into());
     let mut report = Report::from_first_response(

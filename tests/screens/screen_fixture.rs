@@ -5,7 +5,7 @@ use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::model::Time;
 use docdeck::model::analytics::page_reports::{PageComments, PageReports, PageSearches, PageVotes, ReportNumbers};
-use docdeck::model::connection::Connection;
+use docdeck::model::connection::ConnectionState;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -267,7 +267,7 @@ impl ScreenFixture {
             ..InitialData::default()
         })))));
         self.load_budgets();
-        self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
+        self.handle(Msg::Engine(EngineEvent::ConnectionState(ConnectionState::Ready)));
         // The snapshots show job 1 as selected instead of the newest job that needs the user.
         self.app.jobs.select(JobKey(1));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
@@ -283,7 +283,7 @@ impl ScreenFixture {
         let data = InitialData { jobs, is_project_shared: true, ..InitialData::default() };
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))));
         self.load_budgets();
-        self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
+        self.handle(Msg::Engine(EngineEvent::ConnectionState(ConnectionState::Ready)));
         self.set_first_author("ana");
         self.app.jobs.select(JobKey(1));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
@@ -454,11 +454,11 @@ impl ScreenFixture {
     }
 
     pub(crate) fn lose_connection(&mut self) {
-        let connection = Connection::Offline {
+        let connection = ConnectionState::Offline {
             reason: CleanText::line("no network"),
             next_try: Some(now() + TimeDelta::seconds(12)),
         };
-        self.handle(Msg::Engine(EngineEvent::Connection(connection)));
+        self.handle(Msg::Engine(EngineEvent::ConnectionState(connection)));
     }
 
     pub(crate) fn load_long_thread(&mut self) {

@@ -94,8 +94,8 @@ fn role_theme() -> Theme {
     for ((_, style), position) in roles(&mut theme).into_iter().zip(0..) {
         *style = Style::new().fg(Color::Indexed(position));
     }
-    theme.symbol_colors_on_selected = (0..14).map(Color::Indexed).collect();
-    theme.text_colors_on_selected = theme.symbol_colors_on_selected.clone();
+    theme.symbol_colors_kept_on_selected = (0..14).map(Color::Indexed).collect();
+    theme.text_colors_kept_on_selected = theme.symbol_colors_kept_on_selected.clone();
     theme.update_textures();
     theme
 }

@@ -6,7 +6,7 @@ use crate::support::slow::sample;
 use crate::{Member, address, connect, now, scope, start_database};
 use chrono::TimeDelta;
 use docdeck::model::ledger::Quota;
-use docdeck::model::team::{BOOKING_LIFETIME, TeamPermission, booking_window};
+use docdeck::model::team::{MAX_SEND_DELAY_AFTER_BOOKING, TeamRequestPermission, booking_window};
 use docdeck::team::{RateLimitWait, TeamConnection, TeamLimit};
 use futures_util::future::join_all;
 use std::time::Duration;
@@ -31,14 +31,16 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
     let book = async |member: usize| {
         let mut booked = 0;
         for n in 0..8 {
-            booked += usize::from(members[member].book(limit(&scope), &format!("{member}-{n}")).await.expect("asked"));
+            booked += usize::from(
+                members[member].try_book_request(limit(&scope), &format!("{member}-{n}")).await.expect("asked"),
+            );
         }
         booked
     };
     let booked: usize = join_all((0..20).map(book)).await.into_iter().sum();
     // A row that another member is just taking may be skipped, so the last ones may need another attempt.
     let mut all = booked;
-    while members[0].book(limit(&scope), &format!("last {all}")).await.expect("asked") {
+    while members[0].try_book_request(limit(&scope), &format!("last {all}")).await.expect("asked") {
         all += 1;
     }
     assert_eq!(all, 100);
@@ -46,15 +48,15 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
     assert_eq!((counts[0].used, counts[1].used), (100, 0));
     // Other limits, projects and organizations are counted on their own.
     let follow_up = TeamLimit { quota: Quota::FollowUp, ..limit(&scope) };
-    assert!(members[0].book(follow_up, "f").await.expect("asked"));
-    assert!(members[0].book(limit(&crate::scope("q")), "q").await.expect("asked"));
+    assert!(members[0].try_book_request(follow_up, "f").await.expect("asked"));
+    assert!(members[0].try_book_request(limit(&crate::scope("q")), "q").await.expect("asked"));
     let eve = connect(&server.url("eve")).await.expect("connected");
-    assert!(eve.book(TeamLimit { organization: "other", ..limit(&scope) }, "e").await.expect("asked"));
-    assert!(eve.book(limit(&scope), "e").await.is_err(), "not a member");
+    assert!(eve.try_book_request(TeamLimit { organization: "other", ..limit(&scope) }, "e").await.expect("asked"));
+    assert!(eve.try_book_request(limit(&scope), "e").await.is_err(), "not a member");
     // What was not used is returned.
     let booked = server.sql("SELECT booking FROM docdeck.request_slot WHERE booking LIKE '%-%' LIMIT 1");
     members[2].cancel_booking(limit(&scope), &booked).await.expect("returned");
-    assert!(members[3].book(limit(&scope), "again").await.expect("asked"));
+    assert!(members[3].try_book_request(limit(&scope), "again").await.expect("asked"));
 }
 
 /// The database's clock is controlled by moving the times of all requests.
@@ -77,10 +79,10 @@ async fn no_hour_ever_has_more_than_the_limit_whenever_the_requests_go_out() {
             let booked = join_all(wanted.iter().enumerate().map(|(n, member)| {
                 let id = format!("{seed} {step} {n}");
                 let (connection, limit) = (&members[*member], limit(&scope));
-                async move { connection.book(limit, &id).await.expect("asked") }
+                async move { connection.try_book_request(limit, &id).await.expect("asked") }
             }));
             for _ in booked.await.into_iter().filter(|is_booked| *is_booked) {
-                sent.push(asked_at + random.i64(0..BOOKING_LIFETIME.num_milliseconds()));
+                sent.push(asked_at + random.i64(0..MAX_SEND_DELAY_AFTER_BOOKING.num_milliseconds()));
             }
         }
         sent.sort_unstable();
@@ -98,7 +100,7 @@ async fn a_booking_whose_answer_is_lost_counts_once() {
     let scope = scope("p");
     // The rows of the limit exist.
     let direct = connect(&server.url("ana")).await.expect("connected");
-    assert!(direct.book(limit(&scope), "first").await.expect("booked"));
+    assert!(direct.try_book_request(limit(&scope), "first").await.expect("booked"));
     for cut in [Cut::Request, Cut::Answer] {
         for at in 0..20 {
             server.sql("UPDATE docdeck.request_slot SET used_at = 0, booking = ''");
@@ -106,7 +108,7 @@ async fn a_booking_whose_answer_is_lost_counts_once() {
             let booked = async {
                 let connection =
                     TeamConnection::open_checked(&address(&proxy.url("ana")), Duration::from_secs(10)).await?;
-                connection.book(limit(&scope), "lost").await
+                connection.try_book_request(limit(&scope), "lost").await
             };
             if booked.await.is_ok() {
                 assert!(at > 3, "{at} messages");
@@ -127,19 +129,19 @@ async fn requests_that_were_sent_offline_are_reported_even_beyond_the_limit() {
     let scope = scope("p");
     let connection = connect(&server.url("ana")).await.expect("connected");
     for n in 0..95 {
-        assert!(connection.book(limit(&scope), &format!("b{n}")).await.expect("booked"));
+        assert!(connection.try_book_request(limit(&scope), &format!("b{n}")).await.expect("booked"));
     }
     for n in 0..10 {
         let at = now() - TimeDelta::minutes(20) + TimeDelta::seconds(n);
         connection.add_unbooked_request(limit(&scope), &format!("r{n}"), at).await.expect("reported");
     }
     assert_eq!(used(&server), "100", "the latest requests are known");
-    assert!(!connection.book(limit(&scope), "more").await.expect("asked"));
+    assert!(!connection.try_book_request(limit(&scope), "more").await.expect("asked"));
     // A wrong clock of a member blocks nothing for longer than an hour.
     connection.add_unbooked_request(limit(&scope), "future", now() + TimeDelta::days(9)).await.expect("reported");
     let shift = booking_window().num_milliseconds() + 60_000;
     server.sql(&format!("UPDATE docdeck.request_slot SET used_at = used_at - {shift}"));
-    assert!(connection.book(limit(&scope), "more").await.expect("asked"));
+    assert!(connection.try_book_request(limit(&scope), "more").await.expect("asked"));
     assert_eq!(connection.ledger_usage("docs", &scope).await.expect("read")[0].used, 1);
 }
 
@@ -168,7 +170,7 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
     }
     assert_eq!(blocked(Quota::FollowUp).await, None);
     // A booking and a block of the same limit are counted separately.
-    assert!(bob.book(limit(&scope), "b").await.expect("booked"));
+    assert!(bob.try_book_request(limit(&scope), "b").await.expect("booked"));
     assert_eq!(bob.ledger_usage("docs", &scope).await.expect("read")[0].used, 1);
     assert!(blocked(Quota::Create).await.is_some());
     // A wait that is over, and one that was written with a wrong clock.
@@ -190,9 +192,9 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     let spend = async |permission| {
         ana.store.spend_with_team_permission(&ana.scope, Quota::Views, now(), permission).await.expect("stored")
     };
-    assert!(spend(TeamPermission::Booked { booking_id: "b".to_owned() }).await.is_ok());
-    assert!(spend(TeamPermission::Unreachable { booking_id: "u".to_owned() }).await.is_ok());
-    assert!(spend(TeamPermission::LimitReached { until: now() }).await.is_err());
+    assert!(spend(TeamRequestPermission::Booked { booking_id: "b".to_owned() }).await.is_ok());
+    assert!(spend(TeamRequestPermission::Unreachable { booking_id: "u".to_owned() }).await.is_ok());
+    assert!(spend(TeamRequestPermission::LimitReached { until: now() }).await.is_err());
     let unreported =
         async || ana.store.unreported_requests(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
     let uses = unreported().await;

@@ -96,7 +96,7 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     ana.exchange().await;
     let connection = connect(&ana.url).await.expect("connected");
     let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
-    assert!(connection.book(limit, "b1").await.expect("booked"));
+    assert!(connection.try_book_request(limit, "b1").await.expect("booked"));
     let blocked = RateLimitWait { remaining: TimeDelta::seconds(1), is_estimate: false };
     connection.share_rate_limit_wait(limit, blocked).await.expect("shared");
     let team = ana.store.team_membership(&ana.scope).await.expect("read").expect("shared");

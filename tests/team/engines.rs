@@ -105,7 +105,7 @@ async fn changes_and_used_requests_reach_the_other_member_by_themselves() {
     wait_for_team_budget(&mut ana, current).await;
     for member in [&ana, &bob] {
         while member.engine.has_team_connection() {
-            member.engine.close_team_connection().await;
+            member.engine.release_leases_and_close_team_connection().await;
         }
         member.engine.stop().await;
     }
@@ -137,7 +137,7 @@ async fn one_member_polls_and_another_takes_over() {
     assert!(bob.wait_for_event_within(Duration::ZERO, |_| None::<()>).await.is_none());
     assert_eq!(bob.request_count_of(Operation::GetJob), 0);
     // When ana suspends docdeck, bob polls, and afterwards ana doesn't.
-    ana.engine.close_team_connection().await;
+    ana.engine.release_leases_and_close_team_connection().await;
     assert!(!ana.engine.has_team_connection());
     bob.wait_for_check().await;
     let holder = server.sql("SELECT holder FROM docdeck.lease");

@@ -126,7 +126,7 @@ async fn a_computer_restored_from_a_backup_does_not_send_again_what_was_accepted
     let queued = ana.prompts("j1").await.remove(0);
     let permit = ana.store.request_permit(queued.id, "ana", now(), now()).await.expect("an answer");
     assert!(matches!(permit, SendPermit::Granted { .. }));
-    ana.store.accept_send(queued.id, answer("j1", Status::Active), now()).await.expect("stored");
+    ana.store.record_accepted_send(queued.id, answer("j1", Status::Active), now()).await.expect("stored");
     ana.exchange().await;
     ana.store.clone().close().await;
     std::fs::copy(&copy, &file).expect("restored");

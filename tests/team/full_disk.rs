@@ -115,14 +115,14 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
         .expect("started")
         .expect("shared");
     let limit = |quota| TeamLimit { organization: "docs", scope: &scope, quota };
-    assert!(connection.book(limit(Quota::Create), "first").await.expect("booked"));
+    assert!(connection.try_book_request(limit(Quota::Create), "first").await.expect("booked"));
     server.disk().fill();
     // The rows of one limit are there, those of another have no space.
     let mut unbooked = Vec::new();
     for n in 0..30 {
         for quota in [Quota::Create, Quota::FollowUp] {
             let booking = format!("{quota:?} {n}");
-            match connection.book(limit(quota), &booking).await {
+            match connection.try_book_request(limit(quota), &booking).await {
                 Ok(is_booked) => assert!(is_booked && quota == Quota::Create, "{booking}"),
                 Err(error) => {
                     assert!(error.is_temporary(), "{error}");

@@ -93,20 +93,26 @@ async fn one_message_shows_whether_there_is_anything_to_receive() {
     let mut exchange = started.expect("a shared project");
     let nothing = UnreceivedData { has_changes: false, has_reports: false };
     let before = proxy.messages();
-    assert_eq!(exchange.check_in().await.expect("registered"), nothing);
+    assert_eq!(exchange.record_presence_and_check_for_data().await.expect("registered"), nothing);
     assert_eq!(proxy.messages() - before, 1);
     bob.track("j1", Status::Active).await;
     bob.exchange().await;
-    assert_eq!(exchange.check_in().await.expect("registered"), UnreceivedData { has_changes: true, ..nothing });
-    exchange.receive_page(now()).await.expect("received");
-    assert_eq!(exchange.check_in().await.expect("registered"), nothing);
+    assert_eq!(
+        exchange.record_presence_and_check_for_data().await.expect("registered"),
+        UnreceivedData { has_changes: true, ..nothing }
+    );
+    exchange.receive_next_changes(now()).await.expect("received");
+    assert_eq!(exchange.record_presence_and_check_for_data().await.expect("registered"), nothing);
     bob.follow_up("j1", "prompt of bob", Delivery::Accepted).await;
     bob.exchange().await;
-    assert!(exchange.check_in().await.expect("registered").has_changes);
-    exchange.receive_page(now()).await.expect("received");
+    assert!(exchange.record_presence_and_check_for_data().await.expect("registered").has_changes);
+    exchange.receive_next_changes(now()).await.expect("received");
     bob.load_any_report().await;
     bob.exchange().await;
-    assert_eq!(exchange.check_in().await.expect("registered"), UnreceivedData { has_reports: true, ..nothing });
+    assert_eq!(
+        exchange.record_presence_and_check_for_data().await.expect("registered"),
+        UnreceivedData { has_reports: true, ..nothing }
+    );
     while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::HasMore {}
-    assert_eq!(exchange.check_in().await.expect("registered"), nothing);
+    assert_eq!(exchange.record_presence_and_check_for_data().await.expect("registered"), nothing);
 }

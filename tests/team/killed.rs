@@ -22,7 +22,7 @@ fn book_the_rest(team: &Team) -> u64 {
     block_on(async {
         let connection = connect(&team.server.url("bob")).await.expect("connected");
         let mut booked = 0;
-        while connection.book(limit, &format!("of bob {booked}")).await.expect("an answer") {
+        while connection.try_book_request(limit, &format!("of bob {booked}")).await.expect("an answer") {
             booked += 1;
         }
         booked
@@ -128,7 +128,9 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
                     .await
                     .expect("started")
                     .expect("shared");
-                while exchange.receive_page(now()).await.expect("received") != docdeck::team::ExchangeStep::Last {}
+                while exchange.receive_next_changes(now()).await.expect("received") != docdeck::team::ExchangeStep::Last
+                {
+                }
                 assert_eq!(exchange.take_lease_or_get_wait("of bob").await.expect("taken over"), None, "{context}");
                 let after: i64 = team.server.sql("SELECT token FROM docdeck.lease").parse().expect("a number");
                 assert!(after > token, "{context}: {after} after {token}");

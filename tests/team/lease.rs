@@ -57,7 +57,7 @@ async fn a_former_holder_notices_it_when_it_writes_a_result() {
     ana.track("j1", Status::Completed).await;
     assert!(of_ana.send_next_batch().await.expect("sent"));
     assert!(!of_ana.has_lease(), "the token is not the current one");
-    of_bob.receive_page(now()).await.expect("received");
+    of_bob.receive_next_changes(now()).await.expect("received");
     assert_eq!(bob.job("j1").await.remote.status, Some(Status::Completed), "the response is newer than what bob has");
 }
 

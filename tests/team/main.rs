@@ -162,9 +162,9 @@ impl Member {
             Delivery::Sending => {}
             Delivery::Accepted => {
                 let accepted = answer(id, Status::Active);
-                self.store.accept_send(prompt, accepted, now()).await.expect("stored");
+                self.store.record_accepted_send(prompt, accepted, now()).await.expect("stored");
             }
-            other => drop(self.store.finish_send(prompt, other, None, now()).await.expect("stored")),
+            other => drop(self.store.record_unaccepted_send(prompt, other, None, now()).await.expect("stored")),
         }
     }
 

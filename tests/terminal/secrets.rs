@@ -7,7 +7,7 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::config::environment::Environment;
 use docdeck::config::{GlobalOptions, SetupState, resolve};
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::setup::{ExistingSettings, KeySourceInput, NewProfile, WritePermission};
+use docdeck::model::setup::{ConfigWritePermission, ExistingSettings, KeySourceInput, NewProfile};
 use docdeck::model::text::CleanText;
 use docdeck::tui::welcome::Welcome;
 use docdeck::tui::{Effect, Msg, ProfilesEffect, ProfilesMsg};
@@ -357,7 +357,7 @@ fn debug_output_contains_no_key() {
             Effect::Profiles(ProfilesEffect::WriteConfig {
                 attempt: 1,
                 profile: Box::new(profile.clone()),
-                allowed: WritePermission::Add,
+                allowed: ConfigWritePermission::Add,
             }),
             Effect::Profiles(ProfilesEffect::TestProfile {
                 attempt: 1,

@@ -147,9 +147,9 @@ fn only_as_many_colours_are_used_as_the_terminal_advertises() {
 /// The request for the background colour. A terminal replies only after it.
 const QUERY: &str = "\x1b]11;?";
 
-/// Returns the parts into which a reply may be split. The beginning of a reply may be typed as well, so docdeck waits for
-/// the rest only a fraction of a second, which may be too short on a busy computer. Therefore the beginning is not split;
-/// unit tests cover that.
+/// Returns the parts into which a reply may be split. The beginning of a reply may be typed as well, so docdeck waits
+/// for the rest only a fraction of a second, which may be too short on a busy computer. Therefore the beginning is not
+/// split; unit tests cover that.
 fn splits(reply: &str) -> impl Iterator<Item = [&str; 2]> {
     let first_cut = if reply.starts_with("\x1b[") { 3 } else { "\x1b]11;".len() };
     (first_cut..reply.len()).map(|cut| reply.split_at(cut).into())

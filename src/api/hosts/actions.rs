@@ -85,7 +85,7 @@ impl HostClient {
     /// Returns the id of a pull request on GitHub, which mutations need.
     async fn node_id(&self, link: &PullRequestLink) -> Result<String, HostError> {
         let links = std::slice::from_ref(link);
-        let body = self.send_query(github::query(NODE_ID_FRAGMENT, links)).await.result?;
+        let body = self.send_query(github::fragment_query(NODE_ID_FRAGMENT, links)).await.result?;
         let found = github::decode_nodes(self, &body, links, |node, _| {
             json::str_field(node, "id").map(str::to_owned).ok_or(HostErrorKind::NotFound)
         })?;
@@ -139,7 +139,8 @@ impl HostClient {
             PullRequestAction::Close => (Method::PUT, "", json!({ "state_event": "close" })),
             PullRequestAction::RequestChanges(_) => return unsupported("request changes"),
             PullRequestAction::MarkReady => {
-                let response = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_RESPONSE_MIB).await;
+                let response =
+                    self.send(HostRequest { url: url(""), ..HostRequest::get_without_url() }, MAX_RESPONSE_MIB).await;
                 let node: Value = serde_json::from_slice(&response.result?).unwrap_or_default();
                 if !gitlab::is_requested_merge_request(&node, link) {
                     return Err(self.error(HostErrorKind::OtherPullRequest));

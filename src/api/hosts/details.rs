@@ -1,7 +1,7 @@
 //! Requests the details of a pull request: reviews, comments, commits, files, checks and preview.
 
 use super::error::{HostError, HostErrorKind};
-use super::{HostClient, HostRequest, HostResponse, MAX_RESPONSE_MIB, RequestBudget, github, gitlab, json};
+use super::{HostClient, HostRequest, HostRequestStats, HostResponse, MAX_RESPONSE_MIB, github, gitlab, json};
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::MergeMethod;
@@ -43,10 +43,10 @@ impl HostClient {
 
     async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
-        let response = self.send_query(github::query(DETAILS_FRAGMENT, links)).await;
+        let response = self.send_query(github::fragment_query(DETAILS_FRAGMENT, links)).await;
         let mut response = response.map(|body| self.decode_node(&body, links, parse_github_details));
         if let Ok(details) = &mut response.result {
-            let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
+            let found = self.send_query(github::fragment_query(PREVIEW_FRAGMENT, links)).await;
             let preview = found.map(|body| self.decode_node(&body, links, newest_preview_url));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // An error is ignored: if the token lacks the permission to read deployments, a comment may still contain
@@ -79,7 +79,7 @@ impl HostClient {
 
     async fn gitlab_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut details = PullRequestDetails::default();
-        let mut budget = RequestBudget::NONE;
+        let mut budget = HostRequestStats::NONE;
         let parts: [(&str, DetailsUpdater); 4] = [
             ("", add_gitlab_merge_request),
             ("/notes?sort=desc&order_by=created_at&per_page=50", add_gitlab_notes),
@@ -127,7 +127,7 @@ fn is_bot(node: &Value) -> bool {
     node.pointer("/author/__typename").and_then(Value::as_str) == Some("Bot")
 }
 
-fn block_text(node: &Value, field: &str) -> String {
+fn multiline_text_field(node: &Value, field: &str) -> String {
     CleanText::block(json::str_field(node, field).unwrap_or_default()).as_str().trim().to_owned()
 }
 
@@ -141,7 +141,7 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
             // A pending review is left out, because it is not submitted yet.
             _ => return None,
         };
-        let (author, text) = (login_name(review, "/author/login"), block_text(review, "body"));
+        let (author, text) = (login_name(review, "/author/login"), multiline_text_field(review, "body"));
         // Comments on single lines are not requested, so a comment review without a text has no content.
         let has_content = kind != ReviewKind::Comment || !text.trim().is_empty();
         has_content.then(|| ReviewEntry {
@@ -156,25 +156,25 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
         author: login_name(comment, "/author/login"),
         is_bot: is_bot(comment),
         kind: ReviewKind::Comment,
-        text: block_text(comment, "body"),
+        text: multiline_text_field(comment, "body"),
         at: json::time_field(comment, "createdAt"),
     });
     let commits =
         json::list_at(node, "/commits/nodes").iter().filter_map(|node| node.get("commit")).map(|commit| Commit {
-            id: json::line_field(commit, "abbreviatedOid"),
-            title: json::line_field(commit, "messageHeadline"),
+            id: json::display_text_field(commit, "abbreviatedOid"),
+            title: json::display_text_field(commit, "messageHeadline"),
             at: json::time_field(commit, "committedDate"),
         });
     let commits: Vec<Commit> = commits.collect();
     let files = json::list_at(node, "/files/nodes").iter().map(|file| FileDiffStat {
-        path: json::line_field(file, "path"),
+        path: json::display_text_field(file, "path"),
         additions: json::u64_field(file, "additions").unwrap_or(0),
         deletions: json::u64_field(file, "deletions").unwrap_or(0),
     });
     PullRequestDetails {
         head: CleanText::default(),
         author: login_name(node, "/author/login"),
-        base: json::line_field(node, "baseRefName"),
+        base: json::display_text_field(node, "baseRefName"),
         entries: reviews.chain(comments).collect(),
         commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
         commits,
@@ -215,7 +215,7 @@ fn newest_preview_url(node: &Value) -> Option<CleanText> {
 
 fn add_gitlab_merge_request(details: &mut PullRequestDetails, node: &Value) {
     details.author = login_name(node, "/author/username");
-    details.base = json::line_field(node, "target_branch");
+    details.base = json::display_text_field(node, "target_branch");
     details.checks = gitlab::passed_and_pending_checks(node);
 }
 
@@ -228,7 +228,7 @@ fn add_gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
         author: login_name(note, "/author/username"),
         is_bot: login_name(note, "/author/username") == opened_by,
         kind: ReviewKind::Comment,
-        text: block_text(note, "body"),
+        text: multiline_text_field(note, "body"),
         at: json::time_field(note, "created_at"),
     }));
 }
@@ -239,8 +239,8 @@ fn add_gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
         .iter()
         .rev()
         .map(|commit| Commit {
-            id: json::line_field(commit, "short_id"),
-            title: json::line_field(commit, "title"),
+            id: json::display_text_field(commit, "short_id"),
+            title: json::display_text_field(commit, "title"),
             at: json::time_field(commit, "created_at"),
         })
         .collect();
@@ -254,7 +254,7 @@ fn gitlab_files(diffs: &Value) -> Vec<FileDiffStat> {
     let size = |file: &Value| {
         let diff = json::str_field(file, "diff").unwrap_or_default();
         FileDiffStat {
-            path: json::line_field(file, "new_path"),
+            path: json::display_text_field(file, "new_path"),
             additions: count(diff, '+'),
             deletions: count(diff, '-'),
         }

@@ -2,12 +2,12 @@
 //! combines them into one diff.
 
 use super::error::HostErrorKind;
-use super::{HostClient, HostRequest, HostResponse, RequestBudget, json};
+use super::{HostClient, HostRequest, HostRequestStats, HostResponse, json};
 use crate::api::address::{BaseUrl, encode_segment};
 use crate::api::excerpt;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::redaction::redacted;
-use crate::model::text::clean_source;
+use crate::model::text::clean_source_code;
 use reqwest::Url;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use std::fmt::Write as _;
 const MAX_DIFF_BYTES: usize = 10 * 1024 * 1024;
 /// The maximum size in bytes of a response that lists changed files. Such a response is larger than the diff, because
 /// it contains the lines of the diff as JSON strings.
-const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
+const MAX_FILE_LIST_PAGE_BYTES: usize = 24 * 1024 * 1024;
 const FILES_PER_PAGE: usize = 100;
 /// The most files that are requested, which is GitHub's limit.
 const MAX_FILES: usize = 3000;
 /// The most pages that are requested. A page of GitLab has up to 30 files.
-const MAX_PAGES: usize = 100;
+const MAX_FILE_LIST_PAGES: usize = 100;
 /// GitHub's media type for a diff instead of JSON.
 const DIFF_MEDIA_TYPE: &str = "application/vnd.github.diff";
 /// The beginning of the diff of a file.
@@ -40,14 +40,14 @@ impl HostClient {
     /// per page of files. The response doesn't contain the head commit to which the changes belong.
     pub async fn diff(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
-            return self.diff_from_pages(link).await;
+            return self.diff_from_file_list(link).await;
         }
         let url = github_url(&self.0.rest_url, link, "");
-        let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
+        let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::get_without_url() };
         let response = self.send_with_body_limit(request, MAX_DIFF_BYTES).await;
         match response.result.as_ref().map_err(|error| &error.kind) {
             // Status 406: the diff has too many files or lines for one response.
-            Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_pages(link).await,
+            Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_file_list(link).await,
             _ => response.map(|body| {
                 let text = String::from_utf8_lossy(&body.bytes);
                 // A pull request without changes has an empty diff. Any other text, such as a proxy's page, is not a
@@ -61,14 +61,14 @@ impl HostClient {
         }
     }
 
-    async fn diff_from_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
-        let (mut text, mut budget) = (String::new(), RequestBudget::NONE);
+    async fn diff_from_file_list(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
+        let (mut text, mut budget) = (String::new(), HostRequestStats::NONE);
         let (mut is_truncated, mut file_count) = (true, 0);
-        for page in 1..=MAX_PAGES {
+        for page in 1..=MAX_FILE_LIST_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest_url, link, page) else {
                 return self.failure(HostErrorKind::InvalidAddress);
             };
-            let response = self.send_with_body_limit(HostRequest::get(url), MAX_PAGE_BYTES).await;
+            let response = self.send_with_body_limit(HostRequest::get(url), MAX_FILE_LIST_PAGE_BYTES).await;
             budget = budget.plus(response.budget);
             let body = match response.result {
                 Ok(received) => received,
@@ -89,8 +89,8 @@ impl HostClient {
             file_count += files.len();
             // GitLab's pages may be smaller than requested. Only the header `x-next-page` shows which page is the last.
             let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
-            is_truncated =
-                text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
+            is_truncated = text.len() > MAX_DIFF_BYTES
+                || (has_next_page && (file_count >= MAX_FILES || page == MAX_FILE_LIST_PAGES));
             if is_truncated || !has_next_page {
                 break;
             }
@@ -105,7 +105,7 @@ impl HostClient {
     fn clean_diff(&self, text: &str, is_truncated: bool) -> ReportedDiff {
         let end = text.rfind("\ndiff --git ").filter(|_| is_truncated).map_or(text.len(), |at| at + 1);
         // Hidden characters are removed first, because they could split the token, which is removed next.
-        let text = clean_source(text.get(..end).unwrap_or_default());
+        let text = clean_source_code(text.get(..end).unwrap_or_default());
         ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_truncated }
     }
 }

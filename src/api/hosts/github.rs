@@ -22,15 +22,15 @@ const CHECKS_FRAGMENT: &str = "fragment Part on PullRequest { number url headRef
     checkSuites(last: 20) { nodes { status conclusion } } } } } }";
 
 pub(super) fn state_query(links: &[PullRequestLink]) -> Value {
-    query(STATE_FRAGMENT, links)
+    fragment_query(STATE_FRAGMENT, links)
 }
 
 pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
-    query(CHECKS_FRAGMENT, links)
+    fragment_query(CHECKS_FRAGMENT, links)
 }
 
 /// Returns the body of a query for the host's limit of requests. Every token is allowed to send this query.
-pub(super) fn limit_query() -> Value {
+pub(super) fn rate_limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
 }
 
@@ -53,12 +53,12 @@ pub(super) fn query_cost(body: &[u8]) -> Option<u64> {
 }
 
 /// Returns an error if the response has no data.
-pub(super) fn check_response(client: &HostClient, body: &[u8]) -> Result<(), HostError> {
+pub(super) fn ensure_response_has_data(client: &HostClient, body: &[u8]) -> Result<(), HostError> {
     GraphqlResponse::parse(client, body).map(|_| ())
 }
 
 /// Returns the body of a query that contains the fragment once per link, under the aliases `p0`, `p1`, ….
-pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
+pub(super) fn fragment_query(fragment: &str, links: &[PullRequestLink]) -> Value {
     let mut variables = Map::new();
     let (mut declared, mut fields) = (Vec::new(), Vec::new());
     for (n, link) in links.iter().enumerate() {
@@ -105,8 +105,8 @@ pub(super) fn decode_checks(
             // checks.
             _ => Checks::default(),
         };
-        let head = commit.map(|commit| json::line_field(commit, "oid")).filter(|oid| !oid.is_empty());
-        Ok(HeadChecks { head: head.unwrap_or_else(|| json::line_field(node, "headRefOid")), checks })
+        let head = commit.map(|commit| json::display_text_field(commit, "oid")).filter(|oid| !oid.is_empty());
+        Ok(HeadChecks { head: head.unwrap_or_else(|| json::display_text_field(node, "headRefOid")), checks })
     })
 }
 
@@ -187,7 +187,7 @@ fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
         _ => PullRequestState::Open,
     };
     PullRequest {
-        title: json::line_field(node, "title"),
+        title: json::display_text_field(node, "title"),
         state,
         checks: Checks::default(),
         review: match json::str_field(node, "reviewDecision") {
@@ -203,8 +203,8 @@ fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
             _ => None,
         },
         behind: json::str_field(node, "mergeStateStatus") == Some("BEHIND"),
-        head: json::line_field(node, "headRefOid"),
-        branch: json::line_field(node, "headRefName"),
+        head: json::display_text_field(node, "headRefOid"),
+        branch: json::display_text_field(node, "headRefName"),
         additions: json::u64_field(node, "additions"),
         deletions: json::u64_field(node, "deletions"),
         files: json::u64_field(node, "changedFiles"),
@@ -280,7 +280,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
     let mut checks =
-        PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
+        PassedAndPendingChecks { head: json::display_text_field(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list_at(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = parse_check_name_and_url(context);
         match parse_conclusion(context) {

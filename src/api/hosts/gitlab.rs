@@ -53,7 +53,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
     };
     let is_computing = matches!(merge_status, "checking" | "unchecked" | "preparing" | "");
     PullRequest {
-        title: json::line_field(node, "title"),
+        title: json::display_text_field(node, "title"),
         state,
         checks: pipeline_checks(node.get("head_pipeline")),
         review: match merge_status {
@@ -67,8 +67,8 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
             false => (!is_computing).then_some(false),
         },
         behind: merge_status == "need_rebase",
-        head: json::line_field(node, "sha"),
-        branch: json::line_field(node, "source_branch"),
+        head: json::display_text_field(node, "sha"),
+        branch: json::display_text_field(node, "source_branch"),
         additions: None,
         deletions: None,
         // If there are more files than GitLab counts, it writes "1000+". Then the number of files is unknown.
@@ -85,7 +85,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
     let mut checks =
-        PassedAndPendingChecks { head: json::line_field(node, "sha"), ..PassedAndPendingChecks::default() };
+        PassedAndPendingChecks { head: json::display_text_field(node, "sha"), ..PassedAndPendingChecks::default() };
     let name = CleanText::line(PIPELINE_CHECK_NAME);
     match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),

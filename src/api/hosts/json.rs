@@ -12,7 +12,7 @@ pub(super) fn str_field<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
 }
 
 /// Returns a string field as text for display. The text is empty if the field is missing or not a string.
-pub(super) fn line_field(value: &Value, field: &str) -> CleanText {
+pub(super) fn display_text_field(value: &Value, field: &str) -> CleanText {
     CleanText::title(str_field(value, field).unwrap_or_default(), MAX_TEXT_CHARS)
 }
 

@@ -13,7 +13,7 @@ const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 /// What a request cost, and what is left of the host's limit. Also contains the status and the duration of the request,
 /// for the log. An optional field is `None` if the response doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RequestBudget {
+pub struct HostRequestStats {
     /// The number of requests, or of points on GitHub, that are left.
     pub remaining: Option<u64>,
     /// When the next period of the limit starts.
@@ -35,7 +35,7 @@ pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
     text.contains("rate limit") || text.contains("abuse detection")
 }
 
-impl RequestBudget {
+impl HostRequestStats {
     /// The budget of no request, as the initial value for [`Self::plus`].
     pub(super) const NONE: Self =
         Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, duration_millis: 0 };

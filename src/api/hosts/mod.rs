@@ -14,19 +14,19 @@ mod limit;
 
 pub use diff::ReportedDiff;
 pub use error::{HostError, HostErrorKind};
-pub use limit::RequestBudget;
+pub use limit::HostRequestStats;
 
 use super::address::{AddressError, BaseUrl};
 use super::client::ClientOptions;
 use super::connect_error::{ConnectError, innermost_cause};
 use super::excerpt;
-use super::response::{BodyEnd, read_body_up_to};
+use super::response::{BodyReadOutcome, read_body_up_to};
 use super::transport::{self, ConnectionReuse};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::{Checks, HostKind, PullRequest, PullRequestLink};
 use crate::model::redaction::Redactor;
-use crate::model::text::{CleanText, clean_source};
+use crate::model::text::{CleanText, clean_source_code};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde_json::Value;
@@ -78,7 +78,7 @@ impl HostAddress {
 pub struct HostResponse<T> {
     pub result: Result<T, HostError>,
     /// What the host reported about its limit of requests.
-    pub budget: RequestBudget,
+    pub budget: HostRequestStats,
 }
 
 impl<T> HostResponse<T> {
@@ -171,12 +171,12 @@ impl HostClient {
     pub async fn check_token(&self) -> HostResponse<()> {
         match self.0.kind {
             HostKind::GitHub => {
-                let response = self.send_query(github::limit_query()).await;
-                response.map(|body| github::check_response(self, &body))
+                let response = self.send_query(github::rate_limit_query()).await;
+                response.map(|body| github::ensure_response_has_data(self, &body))
             }
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest_url.as_str())).ok();
-                let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_RESPONSE_MIB).await;
+                let response = self.send(HostRequest { url, ..HostRequest::get_without_url() }, MAX_RESPONSE_MIB).await;
                 // The status alone doesn't show that the token is accepted: a proxy may respond with 200 and its own
                 // page.
                 let is_user = |body: &[u8]| {
@@ -204,7 +204,7 @@ impl HostClient {
     }
 
     fn failure<T>(&self, kind: HostErrorKind) -> HostResponse<T> {
-        HostResponse { result: Err(self.error(kind)), budget: RequestBudget::default() }
+        HostResponse { result: Err(self.error(kind)), budget: HostRequestStats::default() }
     }
 
     /// Parses a response, and cleans its texts before any of them is cut. Removes hidden characters first, because
@@ -236,8 +236,8 @@ impl HostClient {
         let started = Instant::now();
         let mut limited_response = match self.send_request(request).await {
             Ok(mut response) => {
-                let headers = RequestBudget::from_headers(response.headers());
-                let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
+                let headers = HostRequestStats::from_headers(response.headers());
+                let budget = HostRequestStats { status: Some(response.status().as_u16()), ..headers };
                 let result = self.read_body(&mut response, &budget, max_body_bytes).await;
                 HostResponse { result: result.map_err(|kind| self.error(kind)), budget }
             }
@@ -270,16 +270,16 @@ impl HostClient {
     async fn read_body(
         &self,
         response: &mut Response,
-        budget: &RequestBudget,
+        budget: &HostRequestStats,
         max_body_bytes: usize,
     ) -> Result<ResponseBody, HostErrorKind> {
         let status = response.status();
         if status.is_success() {
             let has_next_page = response.headers().get("x-next-page").map(|page| !page.is_empty());
             return match read_body_up_to(response, max_body_bytes).await {
-                (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
+                (_, BodyReadOutcome::Broken(error)) => Err(self.transfer_error(&error)),
                 (bytes, end) => {
-                    Ok(ResponseBody { bytes, is_truncated: matches!(end, BodyEnd::TooLarge), has_next_page })
+                    Ok(ResponseBody { bytes, is_truncated: matches!(end, BodyReadOutcome::TooLarge), has_next_page })
                 }
             };
         }
@@ -308,12 +308,12 @@ impl HostClient {
             ConnectionReuse::Keep => &self.0.read_only_client,
             ConnectionReuse::Never => &self.0.action_client,
         };
-        transport::build_once(cell, &self.0.rest_url, &self.0.options, reuse).await
+        transport::get_or_build_client(cell, &self.0.rest_url, &self.0.options, reuse).await
     }
 }
 
 /// Returns why this text can't be the URL of a host's API, or `None` if it can.
-pub fn check_url(url: &str) -> Option<&'static str> {
+pub fn api_url_problem(url: &str) -> Option<&'static str> {
     match BaseUrl::parse(url) {
         Ok(_) => None,
         Err(AddressError::Unencrypted(_)) => Some("must start with https://; only localhost may use http://"),
@@ -329,7 +329,7 @@ pub fn host_client_options() -> ClientOptions {
 fn clean_texts(value: &mut Value, redactor: &Redactor) {
     match value {
         Value::String(text) => {
-            let clean = clean_source(text);
+            let clean = clean_source_code(text);
             let clean = redactor.redacted(&clean);
             if clean != text.as_str() {
                 *text = clean.into_owned();
@@ -361,15 +361,15 @@ struct HostRequest {
 
 impl HostRequest {
     fn get(url: Url) -> Self {
-        Self { url: Some(url), ..Self::empty() }
+        Self { url: Some(url), ..Self::get_without_url() }
     }
 
     /// Returns a GET request without a URL, which the caller adds.
-    fn empty() -> Self {
+    fn get_without_url() -> Self {
         Self { method: Method::GET, url: None, body: None, accept: "application/json", reuse: ConnectionReuse::Keep }
     }
 
     fn with_body(method: Method, url: Option<Url>, body: &serde_json::Value) -> Self {
-        Self { method, url, body: Some(body.to_string()), ..Self::empty() }
+        Self { method, url, body: Some(body.to_string()), ..Self::get_without_url() }
     }
 }

@@ -123,7 +123,7 @@ pub(super) async fn run<R: FieldedRow + DecodableRow>(
     let printer = Printer::<R>::new(options)?;
     // An error is ignored here, because opening the session below reports it.
     if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
-        let cached = fresh_report::<R>(&session, options, cx.out).await;
+        let cached = fresh_cached_report::<R>(&session, options, cx.out).await;
         session.close().await;
         if let Some(report) = cached? {
             printer.note_age_and_gaps(&report, 0, true, cx.out);
@@ -139,7 +139,7 @@ pub(super) async fn run<R: FieldedRow + DecodableRow>(
 }
 
 /// Returns the complete report of the range if it is cached and fresh. This needs neither a key nor a request.
-async fn fresh_report<R: FieldedRow>(
+async fn fresh_cached_report<R: FieldedRow>(
     session: &StoreSession,
     options: &Options,
     out: &mut Out,
@@ -210,8 +210,8 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
     /// unless all rows are loaded.
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
         let mut rows = self.selection.select(&report.rows);
-        let (found, is_check) = (rows.len(), self.selection.is_check);
-        if is_check && found == 0 && (!report.is_complete() || report.has_unavailable_rows) {
+        let (found, has_check_option) = (rows.len(), self.selection.has_check_option);
+        if has_check_option && found == 0 && (!report.is_complete() || report.has_unavailable_rows) {
             return Err(CliError::new(
                 Code::Limited,
                 "--check: no loaded row passes the filter, but not all rows are loaded. Add --all to load them.",
@@ -227,7 +227,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
             Some(format) => out.write(&export.write(format).map_err(CliError::local_error)?),
             None => table::write(export.range, &export.rows, export.fields().collect(), out),
         }
-        Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })
+        Ok(if has_check_option && found > 0 { Code::Failed } else { Code::Done })
     }
 
     /// Prints the age of the rows, and whether rows are missing or were duplicates. `is_stored` states whether a later

@@ -109,7 +109,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
         let (reports, error) = load_reports(session, days.range, options.fresh, out).await?;
         match error {
             None => print(&reports, days.range, &weights, options, out),
-            Some(error) => Err(print_with_error(&reports, days.range, &weights, options, error, out)?),
+            Some(error) => Err(print_loaded_and_return_error(&reports, days.range, &weights, options, error, out)?),
         }
     })
     .await
@@ -173,7 +173,7 @@ impl CachedReports {
     ///
     /// # Errors
     /// Fails if a request failed. The reports after it are not requested.
-    async fn load(&mut self, engine: &Engine, range: DateRange, fresh: bool) -> Result<(), Failure> {
+    async fn load_from_service(&mut self, engine: &Engine, range: DateRange, fresh: bool) -> Result<(), Failure> {
         if fresh || self.views.is_none() {
             let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
             let LoadOutcome { report, end_reason, .. } = engine.load_all(plan).await;
@@ -217,7 +217,7 @@ async fn load_reports(
         ));
     }
     out.show_live_line("loading reports");
-    let ended = session.run_interruptible(reports.load(&engine, range, fresh)).await;
+    let ended = session.run_interruptible(reports.load_from_service(&engine, range, fresh)).await;
     out.clear_live_line();
     let error = match ended {
         Ok(ended) => ended.err().map(CliError::from),
@@ -283,14 +283,14 @@ fn print(
     let (missing, partial) = (loaded.missing(), loaded.partial());
     note_gaps(loaded, " Load them with --load.", out);
     let mut pages = selection.select(&found.pages);
-    let has_failed = selection.is_check && !pages.is_empty();
-    if selection.is_check && pages.is_empty() {
+    let has_failed = selection.has_check_option && !pages.is_empty();
+    if selection.has_check_option && pages.is_empty() {
         let is_change_unknown = found.total(ProblemSignal::LostViews).is_none();
         if !missing.is_empty() {
             let text = "--check: no page passes the filter, but not all reports are loaded. Add --load.";
             return Err(CliError::local_error(text));
         }
-        if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares_field(field)) {
+        if is_change_unknown && ["lost", "change"].iter().any(|field| selection.has_numeric_condition(field)) {
             let text = "--check: the change of views is unknown until all pages are loaded, both for the complete days \
                         of the range and for the previous period. Load each of the two with `docdeck views --all`.";
             return Err(CliError::local_error(text));
@@ -309,7 +309,7 @@ fn print(
 /// After loading a report has failed, prints the pages that need work according to the reports that are loaded. Prints
 /// nothing if no report is loaded. If the output is JSON, adds the pages to the error instead of printing them. Returns
 /// the error.
-fn print_with_error(
+fn print_loaded_and_return_error(
     reports: &CachedReports,
     range: DateRange,
     weights: &SignalWeights,

@@ -22,7 +22,7 @@ pub(super) struct SelectionOptions {
 /// Which rows are printed, and in which order.
 pub(super) struct RowSelection<R: 'static> {
     /// Whether the command exits with 1 if there are rows.
-    pub(super) is_check: bool,
+    pub(super) has_check_option: bool,
     filter: RowFilter<R>,
     sort_field: &'static Field<R>,
     is_ascending: bool,
@@ -35,7 +35,12 @@ impl SelectionOptions {
     /// Fails if the filter is invalid or the field is unknown.
     pub(super) fn parse<R: HasFields>(&self) -> Result<RowSelection<R>, CliError> {
         let (sort_field, is_ascending) = self.sort_order()?;
-        Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, sort_field, is_ascending })
+        Ok(RowSelection {
+            has_check_option: self.check.is_some(),
+            filter: self.row_filter()?,
+            sort_field,
+            is_ascending,
+        })
     }
 
     fn row_filter<R: HasFields>(&self) -> Result<RowFilter<R>, CliError> {
@@ -76,7 +81,7 @@ impl SelectionOptions {
 
 impl<R: HasFields> RowSelection<R> {
     /// Whether the filter compares this field with a number.
-    pub(super) fn compares_field(&self, field: &str) -> bool {
+    pub(super) fn has_numeric_condition(&self, field: &str) -> bool {
         self.filter.compares_field(field)
     }
 

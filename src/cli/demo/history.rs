@@ -20,7 +20,7 @@ const MAX_FIRST_FRAME_JOBS: usize = 200;
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// A job that the user has viewed counts as handled if its last change is older than this. By then, the simulated code
 /// host has merged most pull requests.
-const MIN_HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
+const ASSUME_HANDLED_AFTER: TimeDelta = TimeDelta::hours(6);
 /// A prompt whose response was lost, so it is `Unconfirmed`. It lets users practise resolving such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str = "The connection was lost before the answer arrived.";
@@ -85,7 +85,7 @@ impl DemoHistory {
 
     /// Returns what the store will return as the first rows of the jobs list, so that the first frame doesn't wait
     /// until the history is written.
-    pub(super) fn first_rows(&self) -> FirstJobs {
+    pub(super) fn first_jobs(&self) -> FirstJobs {
         let mut jobs: Vec<Job> = self.newest_records.iter().map(|record| record.job.clone()).collect();
         jobs.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
         FirstJobs {
@@ -189,7 +189,7 @@ fn add_labels(records: &mut [JobRecord]) {
 /// Returns the pages that a job of the history is about.
 fn pages_of(job: &InitialJob) -> Vec<CleanText> {
     let known =
-        PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_prompt_repeated && job.prompt.lines().next() == Some(title));
+        PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_prompt_a_repeat && job.prompt.lines().next() == Some(title));
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
@@ -212,7 +212,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
         row.local.checked_at = Some(last);
     }
     row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
-    row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > MIN_HANDLED_AGE);
+    row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > ASSUME_HANDLED_AFTER);
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| prompt_record(PromptKind::FollowUp, text, Delivery::Accepted, *at));
     let first = prompt_record(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
@@ -303,7 +303,7 @@ mod tests {
             let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
             let store = Store::in_memory().expect("a store");
             let history = DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
-            let first = history.first_rows();
+            let first = history.first_jobs();
             history.write(store.clone()).await.expect("written");
             let stored = store.first_jobs(&scope, 30).await.expect("read");
             let newest = usize::try_from(jobs).expect("a number").min(MAX_FIRST_FRAME_JOBS);
@@ -333,7 +333,7 @@ mod tests {
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
         let history = DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
-        let first = history.first_rows();
+        let first = history.first_jobs();
         let writing = tokio::spawn(history.write(store.clone()));
         tokio::task::yield_now().await;
         let jobs = store.jobs(&scope).await.expect("jobs");

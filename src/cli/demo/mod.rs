@@ -42,7 +42,7 @@ enum DemoTeam {}
 
 #[cfg(not(unix))]
 impl DemoTeam {
-    async fn share(
+    async fn share_jobs_and_start_colleague(
         &self,
         _store: &Store,
         _scope: &Scope,
@@ -96,7 +96,7 @@ pub(super) async fn run(
         profile: CleanText::line("demo"),
         is_demo: true,
         reduced_motion: display_settings.has_reduced_motion,
-        mouse_enabled: display_settings.is_mouse_on,
+        mouse_enabled: display_settings.is_mouse_enabled,
         themes: themes::theme_names(folder.as_deref()),
         keymap,
         filters: customization::filters(&custom),
@@ -106,7 +106,7 @@ pub(super) async fn run(
     };
     // The store is created when `store_creation_hold` is dropped. A team needs the store now, so the hold is dropped
     // here. Without a team, the hold is dropped only after the first frame.
-    let preload = Preload::with_first_rows(history.first_rows(), (!with_team).then_some(store_creation_hold));
+    let preload = Preload::with_first_jobs(history.first_jobs(), (!with_team).then_some(store_creation_hold));
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.
     let writing = tokio::spawn(history.write(store.clone()));
@@ -115,7 +115,10 @@ pub(super) async fn run(
     let access = match &team {
         Some(team) => {
             let _ = writing.await;
-            Some(team.share(&store, &scope, client.clone(), SimulatedHosts::clients(&sim)).await?)
+            Some(
+                team.share_jobs_and_start_colleague(&store, &scope, client.clone(), SimulatedHosts::clients(&sim))
+                    .await?,
+            )
         }
         None => None,
     };
@@ -147,5 +150,5 @@ pub(super) async fn run(
         profiles: ProfileSwitcher::default(),
         profile_effects: ProfileEffectRunner::default(),
     };
-    Ok(runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?.exit)
+    Ok(runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?.exit_reason)
 }

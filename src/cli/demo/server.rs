@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 /// How often to try to connect while the server starts.
-const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
+const CONNECT_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// The folder in which Debian and distributions based on it install the programs of each PostgreSQL version.
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 const NOT_INSTALLED_MESSAGE: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
@@ -98,7 +98,7 @@ impl PostgresServer {
             match TeamConnection::open(address, end.saturating_duration_since(Instant::now())).await {
                 Ok(connection) => return Ok(connection),
                 Err(error) if Instant::now() >= end => return Err(error.into()),
-                Err(_) => sleep(CONNECT_INTERVAL).await,
+                Err(_) => sleep(CONNECT_RETRY_INTERVAL).await,
             }
         }
     }

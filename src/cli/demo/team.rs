@@ -80,7 +80,7 @@ impl DemoTeam {
     ///
     /// # Errors
     /// Fails if a store can't be written, or the colleague's engine doesn't start.
-    pub(super) async fn share(
+    pub(super) async fn share_jobs_and_start_colleague(
         &self,
         store: &Store,
         scope: &Scope,

@@ -55,7 +55,7 @@ impl CacheWriter {
         for day in days.filter_map(|ago| today.checked_sub_days(Days::new(ago))).map(DateRange::day) {
             let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
-                .save_views(&self.scope, query, &self.compute_response(query).await, self.loaded_at(day.to()))
+                .save_views(&self.scope, query, &self.compute_response(query).await, self.simulated_load_time(day.to()))
                 .await?;
         }
         for row in jobs.iter().filter(|row| !row.local.pages.is_empty()) {
@@ -73,7 +73,7 @@ impl CacheWriter {
             let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: number };
             let response = self.compute_response(query).await;
             let is_last = !query.has_next(&response);
-            let as_of = self.loaded_at(range.to());
+            let as_of = self.simulated_load_time(range.to());
             let response = ReportResponse { range, number, response, is_last, as_of, restarted_at: None };
             if !self.store.cache_and_add_report_response(&self.scope, response, None).await? || is_last {
                 break;
@@ -90,7 +90,7 @@ impl CacheWriter {
 
     /// Returns when the demo's user supposedly loaded a range that ends on `last`: at 9:00 UTC two days after `last`,
     /// or an hour ago if that is earlier, but not before `last` was over. If `last` is not over yet, returns now.
-    fn loaded_at(&self, last: NaiveDate) -> Time {
+    fn simulated_load_time(&self, last: NaiveDate) -> Time {
         let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
         let now = self.sim.now();
         let lately = now - TimeDelta::hours(1);

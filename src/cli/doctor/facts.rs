@@ -69,7 +69,7 @@ pub(super) struct DoctorFacts<'a> {
     /// The team's database, or a sentence with the reason why it can't be used; `None` if no team is configured.
     pub(super) team: Option<Result<TeamFacts, String>>,
     /// The terminal's replies to docdeck's queries, or why it was not queried.
-    pub(super) replies: Result<ProbeReplies, NotQueried>,
+    pub(super) terminal_replies: Result<ProbeReplies, NotQueried>,
 }
 
 /// The response to the request for a job, and this computer's time before the request and after the response.
@@ -154,7 +154,7 @@ impl<'a> DoctorFacts<'a> {
             response: None,
             hosts: None,
             team: None,
-            replies: Err(NotQueried::Failed),
+            terminal_replies: Err(NotQueried::Failed),
         }
     }
 
@@ -222,8 +222,8 @@ impl<'a> DoctorFacts<'a> {
         // Until `_signals` is dropped, a signal that would end the program is delayed, so that the terminal is restored
         // first.
         let _signals = SignalStream::listen();
-        let replies = tokio::task::spawn_blocking(move || probe::query_terminal(caps)).await;
-        self.replies = replies.unwrap_or(Err(NotQueried::Failed));
+        let terminal_replies = tokio::task::spawn_blocking(move || probe::query_terminal(caps)).await;
+        self.terminal_replies = terminal_replies.unwrap_or(Err(NotQueried::Failed));
     }
 
     /// Returns the data that must not appear in the report.

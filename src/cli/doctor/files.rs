@@ -71,7 +71,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
             }
             Ok(Some(examined)) => examined,
             Ok(None) => return ok("none yet"),
-            Err(StoreError::Damaged) => return damaged("its pages can't be read"),
+            Err(StoreError::Damaged) => return damaged_database("its pages can't be read"),
             Err(StoreError::Busy) => return warning("not checked: another docdeck kept it locked", "try again"),
             // SQLite's error doesn't show that the database is a folder, so this is checked here.
             Err(_) if path.is_dir() => {
@@ -81,7 +81,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
             Err(cause) => return error(cli_store_error(folder, cause).sentence),
         };
     if let Some(fault) = faults.first() {
-        return damaged(fault.as_str());
+        return damaged_database(fault.as_str());
     }
     let message = format!("intact, {}, schema {schema}{}", format_size(*file_bytes), mode_text(&path));
     let needs_upgrade = schema < supported_schema;
@@ -99,7 +99,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     }
 }
 
-fn damaged(why: &str) -> CheckResult {
+fn damaged_database(why: &str) -> CheckResult {
     let remedy = "recover what can be read with `docdeck doctor --repair`, or start docdeck, which does the same; the \
                   damaged file is kept";
     problem(format!("damaged: {why}"), remedy)

@@ -103,7 +103,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     };
     let hosts = hosts::findings(&facts).into_iter().filter_map(|(name, found)| Some(("Code hosts", name, found?)));
     let findings = run(CHECKS).chain(hosts).chain(run(TERMINAL_CHECKS)).collect();
-    let report = DoctorReport { findings, private: facts.private_data() };
+    let report = DoctorReport { findings, private_data: facts.private_data() };
     if options.json {
         out.print_json(&report.json());
     } else {

@@ -128,7 +128,7 @@ pub(super) fn mask_id(id: &str) -> String {
 pub(super) struct DoctorReport {
     /// The section, the name of the check, and what it found.
     pub(super) findings: Vec<(&'static str, &'static str, Finding)>,
-    pub(super) private: PrivateData,
+    pub(super) private_data: PrivateData,
 }
 
 impl DoctorReport {
@@ -138,7 +138,7 @@ impl DoctorReport {
 
     /// Returns the text as one line without control characters and private data.
     fn clean(&self, text: &str) -> String {
-        self.private.mask(CleanText::line(text).as_str())
+        self.private_data.mask(CleanText::line(text).as_str())
     }
 
     /// Returns the report as JSON. Scripts rely on the names of its fields.
@@ -219,7 +219,7 @@ mod tests {
         ];
         DoctorReport {
             findings: findings.into_iter().filter_map(|(section, name, found)| Some((section, name, found?))).collect(),
-            private: PrivateData {
+            private_data: PrivateData {
                 key: ApiKey::new("mint_5ecret"),
                 private_names: vec!["66f1c0ffee99".into()],
                 home: Some("/home/me".into()),

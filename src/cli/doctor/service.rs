@@ -2,7 +2,7 @@
 
 use super::facts::{DoctorFacts, TimedResponse};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
-use crate::api::{ApiError, ExtraRoots, Proxy, count_system_roots};
+use crate::api::{ApiError, ExtraRoots, Proxy, count_system_root_certificates};
 use crate::engine::check::missing_project_failure;
 use chrono::TimeDelta;
 
@@ -44,7 +44,7 @@ pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {
         0 => String::new(),
         extra => format!(", {extra} from ca_file"),
     };
-    match count_system_roots() {
+    match count_system_root_certificates() {
         Some(0) if more.is_empty() => problem(
             "this computer has no root certificates, so no secure connection is possible",
             "install the package ca-certificates, or name a certificate file with ca_file in the profile or SSL_CERT_FILE",

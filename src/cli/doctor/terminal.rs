@@ -36,7 +36,7 @@ pub(super) fn size(_: &DoctorFacts<'_>) -> CheckResult {
 
 pub(super) fn colors(facts: &DoctorFacts<'_>) -> CheckResult {
     let colors = color_support(facts.display.color, facts.environment);
-    ok(format!("{} ({})", colors.count, colors.reason))
+    ok(format!("{} ({})", colors.color_count, colors.reason))
 }
 
 pub(super) fn characters(facts: &DoctorFacts<'_>) -> CheckResult {
@@ -65,7 +65,7 @@ pub(super) fn clipboard(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn mouse(facts: &DoctorFacts<'_>) -> CheckResult {
-    ok(if facts.display.is_mouse_on {
+    ok(if facts.display.is_mouse_enabled {
         "on (SGR 1006); hold Shift to select text in most terminals, or press M to turn it off"
     } else {
         "off (mouse under [ui]); press M to turn it on"
@@ -90,21 +90,21 @@ pub(super) fn editor(facts: &DoctorFacts<'_>) -> CheckResult {
 
 /// Reports whether the terminal has replied to all queries, and as which device it has identified itself.
 pub(super) fn replies(facts: &DoctorFacts<'_>) -> CheckResult {
-    let replies = match &facts.replies {
+    let terminal_replies = match &facts.terminal_replies {
         Ok(replies) => replies,
         Err(NotQueried::NoTerminal) => return skipped("not queried: stdin or stdout is not a terminal"),
         Err(NotQueried::MayPrintSequences) => return skipped("not queried: this terminal may print unknown sequences"),
         Err(NotQueried::Failed) => return skipped("not queried: the system denies access to the terminal"),
     };
-    if !replies.is_complete {
+    if !terminal_replies.is_complete {
         let message = format!("some replies are missing after {} s", probe::REPLY_TIMEOUT.as_secs());
         return warning(message, "none needed: the dashboard doesn't wait for a slow or silent terminal");
     }
-    ok(format!("{} (DA1)", replies.device.as_deref().unwrap_or("no device")))
+    ok(format!("{} (DA1)", terminal_replies.device.as_deref().unwrap_or("no device")))
 }
 
 pub(super) fn background(facts: &DoctorFacts<'_>) -> CheckResult {
-    let Some([r, g, b]) = facts.replies.as_ref().ok()?.background else {
+    let Some([r, g, b]) = facts.terminal_replies.as_ref().ok()?.background else {
         return ok(
             "unknown: no reply (OSC 11), so docdeck uses colours for any background; to choose, set background = \
              \"dark\" or \"light\" under [ui]",
@@ -115,7 +115,7 @@ pub(super) fn background(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn keyboard(facts: &DoctorFacts<'_>) -> CheckResult {
-    ok(match facts.replies.as_ref().ok()?.supports_kitty_keyboard {
+    ok(match facts.terminal_replies.as_ref().ok()?.supports_kitty_keyboard {
         true => "Ctrl-Enter works (kitty protocol)",
         false => "no reply: Ctrl-Enter may not work, Ctrl-S does (kitty protocol)",
     })

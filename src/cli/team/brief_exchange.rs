@@ -23,7 +23,7 @@ const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
 /// If the last exchange was longer ago than this, a command prints a warning.
 const EXCHANGE_WARNING_AGE: TimeDelta = TimeDelta::hours(1);
 /// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
-const MIN_STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+const MIN_STATUS_EXCHANGE_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
 /// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long
 /// ago, prints a warning.
@@ -62,12 +62,12 @@ pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
 /// an exchange is due.
 pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
-    if settings.runs_command() {
+    if settings.url_comes_from_command() {
         return;
     }
     let Some(project) = shared_project(cx) else { return };
-    if project.times.exchanged_at.is_some_and(|at| is_within_last(at, MIN_STATUS_INTERVAL))
-        || project.has_failed_within(MIN_STATUS_INTERVAL)
+    if project.times.exchanged_at.is_some_and(|at| is_within_last(at, MIN_STATUS_EXCHANGE_INTERVAL))
+        || project.has_failed_within(MIN_STATUS_EXCHANGE_INTERVAL)
     {
         return;
     }

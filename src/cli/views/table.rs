@@ -5,7 +5,7 @@ use crate::cli::out::Out;
 use crate::cli::table::{BarPart, ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::colors::ColorRole;
 use crate::model::export::{ExportContent, format_as_received, guard_formulas_unless_number};
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use crate::tui::format::{count_text, format_views, plural};
 
 const HUMAN_SYMBOL: &str = "█";
@@ -66,7 +66,7 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
 
 /// Returns the bar of human and AI views on a scale from 0 to `full`. The bar is empty if a count is unknown or `full`
 /// is 0.
-fn bar_parts(counts: &Counts, full: ViewCount) -> Vec<BarPart> {
+fn bar_parts(counts: &Counts, full: DecimalCount) -> Vec<BarPart> {
     let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return Vec::new() };
     if full.is_zero() {
         return Vec::new();

@@ -7,7 +7,7 @@ use crate::engine::lock::lock;
 use crate::engine::state::EngineState;
 use crate::model::Time;
 use crate::model::ledger::{Budget, Quota, Wait};
-use crate::model::team::{BOOKING_LIFETIME, TeamPermission, TeamUsage};
+use crate::model::team::{MAX_SEND_DELAY_AFTER_BOOKING, TeamRequestPermission, TeamUsage};
 use crate::team::{RateLimitWait, TeamConnection, TeamError, TeamLedgerUsage, TeamLimit};
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Weak};
@@ -26,7 +26,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Whether the team's ledger permits one request. A booked request must be sent before the booking expires.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct BookingResult {
-    pub(in crate::engine) permission: TeamPermission,
+    pub(in crate::engine) permission: TeamRequestPermission,
     quota: Quota,
     /// When the booking was requested, on the monotonic clock and on the wall clock. The monotonic clock alone is not
     /// enough, because it stops while the computer sleeps.
@@ -34,35 +34,38 @@ pub(in crate::engine) struct BookingResult {
 }
 
 impl BookingResult {
-    fn new(quota: Quota, permission: TeamPermission) -> Self {
+    fn new(quota: Quota, permission: TeamRequestPermission) -> Self {
         Self { permission, quota, requested_at: (Instant::now(), local_now()) }
     }
 
     /// Whether it is too late to send the request: the team's ledger might stop counting it before the service does.
     pub(in crate::engine) fn is_expired(&self) -> bool {
         let (instant, time) = self.requested_at;
-        let lifetime = BOOKING_LIFETIME.to_std().unwrap_or_default();
-        let is_valid = instant.elapsed() < lifetime && (Utc::now() - time).abs() < BOOKING_LIFETIME;
-        matches!(self.permission, TeamPermission::Booked { .. }) && !is_valid
+        let lifetime = MAX_SEND_DELAY_AFTER_BOOKING.to_std().unwrap_or_default();
+        let is_valid = instant.elapsed() < lifetime && (Utc::now() - time).abs() < MAX_SEND_DELAY_AFTER_BOOKING;
+        matches!(self.permission, TeamRequestPermission::Booked { .. }) && !is_valid
     }
 }
 
 impl EngineState {
     /// Books one request in the team's ledger, if the project is shared.
     pub(in crate::engine) async fn book_request(&self, quota: Quota) -> BookingResult {
-        let Some(access) = self.team.access() else { return BookingResult::new(quota, TeamPermission::NotShared) };
+        let Some(access) = self.team.access() else {
+            return BookingResult::new(quota, TeamRequestPermission::NotShared);
+        };
         // If the store can't be read, no request can be sent anyway.
         let Ok(Some(team)) = self.store.team_membership(&self.scope).await else {
-            return BookingResult::new(quota, TeamPermission::NotShared);
+            return BookingResult::new(quota, TeamRequestPermission::NotShared);
         };
         if let Some((until, requested_at)) = lock(&self.team.used_up_limits).get(&quota).copied()
             && until > self.clock.now()
             && requested_at.elapsed() < RECHECK_LIMIT_AFTER
         {
-            return BookingResult::new(quota, TeamPermission::LimitReached { until });
+            return BookingResult::new(quota, TeamRequestPermission::LimitReached { until });
         }
         let booking_id = format!("{:032x}", fastrand::u128(..));
-        let mut booking = BookingResult::new(quota, TeamPermission::Unreachable { booking_id: booking_id.clone() });
+        let mut booking =
+            BookingResult::new(quota, TeamRequestPermission::Unreachable { booking_id: booking_id.clone() });
         if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
             return booking;
         }
@@ -74,13 +77,13 @@ impl EngineState {
                 self.set_team_counts(&counts).await;
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 booking.permission = match until {
-                    _ if is_booked => TeamPermission::Booked { booking_id },
+                    _ if is_booked => TeamRequestPermission::Booked { booking_id },
                     // Try again in a second: the counts don't show when a request becomes free, because another member
                     // is booking the last request or has just canceled a booking.
-                    None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
-                    Some(until) => TeamPermission::LimitReached { until },
+                    None => TeamRequestPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
+                    Some(until) => TeamRequestPermission::LimitReached { until },
                 };
-                if let TeamPermission::LimitReached { until } = booking.permission {
+                if let TeamRequestPermission::LimitReached { until } = booking.permission {
                     lock(&self.team.used_up_limits).insert(quota, (until, Instant::now()));
                 }
             }
@@ -101,7 +104,7 @@ impl EngineState {
     ) -> Result<(bool, Vec<TeamLedgerUsage>), TeamError> {
         let mut slot = self.team.booking_connection.lock().await;
         let connection = self.open_booking_connection(access, &mut slot).await?;
-        let is_booked = connection.book(limit, booking_id).await?;
+        let is_booked = connection.try_book_request(limit, booking_id).await?;
         let counts = connection.ledger_usage(limit.organization, limit.scope).await?;
         let clock = connection.clock().await?;
         Ok((is_booked, counts.into_iter().map(|count| count.with_local_time(clock)).collect()))
@@ -128,7 +131,7 @@ impl EngineState {
     /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request still
     /// counts for an hour.
     pub(in crate::engine) async fn cancel_booking(&self, booking: &BookingResult) {
-        let TeamPermission::Booked { booking_id } = &booking.permission else { return };
+        let TeamRequestPermission::Booked { booking_id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team_membership(&self.scope).await else { return };
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
         let mut slot = self.team.booking_connection.lock().await;
@@ -141,7 +144,7 @@ impl EngineState {
 
     /// Shares the wait after a 429 with the other members, if the project is shared. If the database doesn't answer,
     /// they don't learn of the wait.
-    pub(in crate::engine) async fn share_rate_limit(&self, quota: Quota, wait: Wait) {
+    pub(in crate::engine) async fn share_wait_with_team(&self, quota: Quota, wait: Wait) {
         let Some(access) = self.team.access() else { return };
         let Ok(Some(team)) = self.store.team_membership(&self.scope).await else { return };
         if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
@@ -162,7 +165,7 @@ impl EngineState {
     /// Stores the waits that other members got with a 429, as if this computer had received the 429. Members share how
     /// long a wait still lasts. Sharing takes time, so a wait that this computer already knows may seem to end a little
     /// later. So a wait that ends at most a second after the known wait is ignored.
-    async fn store_shared_rate_limits(&self, counts: &[TeamLedgerUsage]) {
+    async fn store_shared_waits(&self, counts: &[TeamLedgerUsage]) {
         for TeamLedgerUsage { quota, rate_limit_wait, .. } in counts {
             let Some(RateLimitWait { remaining, is_estimate }) = *rate_limit_wait else { continue };
             let now = self.clock.now();
@@ -179,7 +182,7 @@ impl EngineState {
     /// Stores how many requests the team has used, and emits the budgets. The times in `counts` are local wall time.
     /// Wakes the dispatcher if a limit is no longer used up.
     pub(super) async fn set_team_counts(&self, counts: &[TeamLedgerUsage]) {
-        self.store_shared_rate_limits(counts).await;
+        self.store_shared_waits(counts).await;
         let as_of = local_now();
         let mut is_limit_free_again = false;
         for TeamLedgerUsage { quota, used, resets_at, .. } in counts {

@@ -59,7 +59,7 @@ enum SessionEnd {
 
 /// Runs one session after the other until it is aborted.
 pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: TeamAccess) {
-    let holder = format!("{:032x}", fastrand::u128(..));
+    let lease_holder_id = format!("{:032x}", fastrand::u128(..));
     let mut commits = inner.store.commits();
     let mut failures: u32 = 0;
     let mut last_notice: Option<String> = None;
@@ -68,7 +68,7 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
             inner.team.wake.notified().await;
             continue;
         }
-        let result = run_session(&inner, &access, &holder, &mut commits).await;
+        let result = run_session(&inner, &access, &lease_holder_id, &mut commits).await;
         inner.team.is_connected.send_replace(false);
         let error = match result {
             Ok(end) => {
@@ -116,7 +116,7 @@ fn retry_delay(failures: u32, is_temporary: bool) -> Duration {
 async fn run_session(
     inner: &EngineState,
     access: &TeamAccess,
-    holder: &str,
+    lease_holder_id: &str,
     commits: &mut watch::Receiver<()>,
 ) -> Result<SessionEnd, TeamError> {
     commits.mark_unchanged();
@@ -130,7 +130,8 @@ async fn run_session(
     let started = Exchange::start(&connection, &inner.store, &inner.scope, member).await?;
     let Some(exchange) = started else { return Ok(SessionEnd::NotShared) };
     exchange.listen().await?;
-    let mut session = ConnectedSession { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
+    let mut session =
+        ConnectedSession { inner, exchange, lease_holder_id, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
     // If releasing fails, the lease expires later.
     let _ = tokio::time::timeout(LEASE_RELEASE_TIMEOUT, session.exchange.release_poll_lease()).await;
@@ -186,7 +187,7 @@ struct ConnectedSession<'a> {
     inner: &'a EngineState,
     exchange: Exchange<'a>,
     /// The random id of this process as a holder of the team's polling lease.
-    holder: &'a str,
+    lease_holder_id: &'a str,
     /// When to take or renew the lease for polling; `None` while it is not needed.
     lease_due: Option<Instant>,
     reports: ReportExchange,
@@ -203,7 +204,7 @@ impl ConnectedSession<'_> {
         let mut send_due: Option<Instant> = None;
         self.receive_changes().await?;
         self.send_changes().await?;
-        self.read_counts().await?;
+        self.update_team_counts().await?;
         self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         self.reports.must_receive = true;
         loop {
@@ -216,7 +217,7 @@ impl ConnectedSession<'_> {
                         self.receive_changes().await?;
                     }
                     if signals.has_ledger_changes {
-                        self.read_counts().await?;
+                        self.update_team_counts().await?;
                     }
                     self.reports.must_receive |= signals.has_reports;
                     if signals.is_lease_released && !self.exchange.has_lease() && self.lease_due.is_some() {
@@ -244,7 +245,7 @@ impl ConnectedSession<'_> {
                     }
                     self.send_changes().await?;
                     if self.inner.team.must_read_counts.swap(false, Ordering::Relaxed) {
-                        self.read_counts().await?;
+                        self.update_team_counts().await?;
                     }
                 }
                 () = sleep_until(self.lease_due), if self.lease_due.is_some() => {}
@@ -252,7 +253,7 @@ impl ConnectedSession<'_> {
                 () = std::future::ready(()), if self.reports.is_pending() => self.exchange_next_reports().await?,
                 () = tokio::time::sleep_until(next_regular_query) => {
                     next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
-                    let receivable = self.exchange.check_in().await?;
+                    let receivable = self.exchange.record_presence_and_check_for_data().await?;
                     if receivable.has_changes {
                         self.receive_changes().await?;
                     }
@@ -267,7 +268,7 @@ impl ConnectedSession<'_> {
     async fn receive_changes(&mut self) -> Result<(), TeamError> {
         loop {
             let received_before = self.exchange.summary.received;
-            let step = self.exchange.receive_page(local_now()).await?;
+            let step = self.exchange.receive_next_changes(local_now()).await?;
             if self.exchange.summary.received > received_before {
                 self.inner.emit_changed_jobs().await?;
                 self.inner.emit(EngineEvent::ExternalChange).await;
@@ -339,7 +340,7 @@ impl ConnectedSession<'_> {
             return Ok(());
         }
         let wall = local_now();
-        match self.exchange.take_lease_or_get_wait(self.holder).await? {
+        match self.exchange.take_lease_or_get_wait(self.lease_holder_id).await? {
             None => {
                 self.lease_due = Some(now + LEASE_RENEWAL_INTERVAL);
                 let usable_time = LEASE_DURATION.saturating_sub(LEASE_MARGIN);
@@ -366,10 +367,10 @@ impl ConnectedSession<'_> {
             .map(|request| (request.quota, request.booking_id.clone(), clock.service_to_local(request.at)));
         self.exchange.add_unbooked_requests(&local.collect::<Vec<_>>()).await?;
         self.inner.store.delete_reported_requests(&unreported).await?;
-        self.read_counts().await
+        self.update_team_counts().await
     }
 
-    async fn read_counts(&mut self) -> Result<(), TeamError> {
+    async fn update_team_counts(&mut self) -> Result<(), TeamError> {
         let counts = self.exchange.ledger_usage().await?;
         self.inner.set_team_counts(&counts).await;
         Ok(())

@@ -4,7 +4,7 @@ use super::needs_work::{PageSignals, ProblemSignal};
 use super::{AnalyticsRow, Feedback, PageFeedback, Question, Search};
 use crate::model::Time;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, PageRow, ViewCount};
+use crate::model::views::{Count, DecimalCount, PageRow};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub enum FieldValue<'a> {
     /// A share, 0 to 1.
     Share(&'a Count),
     /// A count that docdeck has computed; `None` if it is unknown.
-    Number(Option<ViewCount>),
+    Number(Option<DecimalCount>),
     /// A percentage that docdeck has computed; `None` if it is unknown.
     Percent(Option<f64>),
     Time(Option<Time>),
@@ -33,7 +33,7 @@ impl<'a> FieldValue<'a> {
         match self {
             Self::Count(count) => count.signed_value().map(|count| count.as_f64()),
             Self::Share(count) => count.signed_value().map(|count| count.as_f64() * 100.0),
-            Self::Number(count) => count.map(ViewCount::as_f64),
+            Self::Number(count) => count.map(DecimalCount::as_f64),
             Self::Percent(percent) => *percent,
             Self::Text(_) | Self::Time(_) => None,
         }
@@ -77,14 +77,14 @@ struct TextKey<'a> {
     /// The next eight bytes to compare, in lower case, as a number that has the same sort order as the bytes.
     next_bytes: u64,
     /// The bytes of the text that follow the bytes in `next_bytes`.
-    rest: &'a [u8],
+    remaining_bytes: &'a [u8],
     /// The index of the text among all texts.
     index: usize,
 }
 
 impl<'a> TextKey<'a> {
     fn new(text: &'a str, index: usize) -> Self {
-        let mut key = Self { next_bytes: 0, rest: text.as_bytes(), index };
+        let mut key = Self { next_bytes: 0, remaining_bytes: text.as_bytes(), index };
         key.advance();
         key
     }
@@ -92,10 +92,10 @@ impl<'a> TextKey<'a> {
     /// Replaces `next_bytes` with the following eight bytes. Bytes past the end of the text are 0, which no clean text
     /// contains.
     fn advance(&mut self) {
-        let (bytes, rest) = self.rest.split_at(self.rest.len().min(8));
+        let (bytes, remaining_bytes) = self.remaining_bytes.split_at(self.remaining_bytes.len().min(8));
         let mut next_bytes = [0; 8];
         next_bytes.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte.to_ascii_lowercase());
-        (self.next_bytes, self.rest) = (u64::from_be_bytes(next_bytes), rest);
+        (self.next_bytes, self.remaining_bytes) = (u64::from_be_bytes(next_bytes), remaining_bytes);
     }
 }
 
@@ -115,7 +115,7 @@ fn sorted_text_indices<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool
         });
         for equal in keys.chunk_by_mut(|one, other| one.next_bytes == other.next_bytes) {
             let end = start + equal.len();
-            if equal.len() > 1 && equal.iter().any(|key| !key.rest.is_empty()) {
+            if equal.len() > 1 && equal.iter().any(|key| !key.remaining_bytes.is_empty()) {
                 equal.iter_mut().for_each(TextKey::advance);
                 equal_so_far.push(start..end);
             }

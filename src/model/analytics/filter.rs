@@ -12,7 +12,7 @@
 
 use super::fields::{Field, FieldValue, FilterFlag, HasFields, find_field};
 use crate::model::filter::{
-    OPERATOR_CHARS, Operator, TypedComparison, contains_ignoring_case, parse_count, split_terms, without_commas,
+    ComparisonTerm, OPERATOR_CHARS, Operator, contains_ignoring_case, number_without_commas, parse_count, split_terms,
 };
 
 /// A parsed filter; a row passes if it passes every term.
@@ -130,7 +130,7 @@ fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
 }
 
 fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
-    let TypedComparison { name, operator_text: sign, operator, value } = TypedComparison::parse(token)?;
+    let ComparisonTerm { name, operator_text: sign, operator, value } = ComparisonTerm::parse(token)?;
     let sample = R::default();
     let Some(field) = find_field::<R>(name).filter(|field| field.is_number(&sample)) else {
         let names = R::FIELDS.iter().filter(|field| field.is_number(&sample)).map(|field| field.name);
@@ -150,7 +150,7 @@ fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
     let invalid = || format!("{value} is not a number: try {example}");
     let digits = value.strip_suffix('%').filter(|_| is_share).unwrap_or(value);
     let number = match is_share {
-        true => without_commas(digits).and_then(|digits| digits.parse().ok()),
+        true => number_without_commas(digits).and_then(|digits| digits.parse().ok()),
         false => parse_count(digits).map(|count| count.as_f64()),
     };
     Ok(RowTerm::Number { field, operator, value: number.ok_or_else(invalid)? })

@@ -7,8 +7,8 @@ use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search,
 use crate::model::Time;
 use crate::model::comparison::{Comparison, ViewsChange};
 use crate::model::report::Report;
-use crate::model::text::{CleanText, sentence_list};
-use crate::model::views::{Count, ViewCount};
+use crate::model::text::{CleanText, join_with_and};
+use crate::model::views::{Count, DecimalCount};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use thin_vec::ThinVec;
@@ -202,7 +202,7 @@ impl ReportSet {
         let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
         let name = |name| if name == "feedback" && has_feedback_by_page { "individual feedback" } else { name };
         let names: Vec<&str> = self.names().into_iter().map(name).collect();
-        sentence_list(&names)
+        join_with_and(&names)
     }
 }
 
@@ -211,7 +211,7 @@ impl ReportSet {
 pub struct PageSignals {
     /// The path of the page; `None` for signals that can't be assigned to any page.
     pub path: Option<CleanText>,
-    values: PerSignal<Option<ViewCount>>,
+    values: PerSignal<Option<DecimalCount>>,
     /// The change of views from the previous period. Only complete days are compared. So if the range includes today,
     /// today's views don't count.
     pub views_change: ViewsChange,
@@ -229,7 +229,7 @@ impl PageSignals {
 
     /// Returns the number of this signal; `None` if its report is not loaded, or is partial and doesn't contain the
     /// page.
-    pub fn value(&self, signal: ProblemSignal) -> Option<ViewCount> {
+    pub fn value(&self, signal: ProblemSignal) -> Option<DecimalCount> {
         self.values.get(signal.index()).copied().flatten()
     }
 
@@ -249,11 +249,11 @@ impl PageSignals {
     }
 }
 
-fn has_problem(values: &PerSignal<Option<ViewCount>>) -> bool {
+fn has_problem(values: &PerSignal<Option<DecimalCount>>) -> bool {
     let signals = ProblemSignal::ALL.into_iter().zip(values);
     signals
         .into_iter()
-        .any(|(signal, value)| signal != ProblemSignal::Views && value.is_some_and(|value| value > ViewCount::ZERO))
+        .any(|(signal, value)| signal != ProblemSignal::Views && value.is_some_and(|value| value > DecimalCount::ZERO))
 }
 
 /// The pages of a site with their signals.
@@ -261,7 +261,7 @@ fn has_problem(values: &PerSignal<Option<ViewCount>>) -> bool {
 pub struct NeedsWorkRanking {
     /// The pages with at least one problem, highest score first, then by path.
     pub pages: Vec<PageSignals>,
-    totals: PerSignal<Option<ViewCount>>,
+    totals: PerSignal<Option<DecimalCount>>,
     /// For each signal, whether its total is the sum of the loaded rows only.
     has_partial_total: PerSignal<bool>,
 }
@@ -278,7 +278,7 @@ impl NeedsWorkRanking {
     }
 
     /// Returns the site's total of a signal; `None` if its report is not loaded.
-    pub fn total(&self, signal: ProblemSignal) -> Option<ViewCount> {
+    pub fn total(&self, signal: ProblemSignal) -> Option<DecimalCount> {
         self.totals.get(signal.index()).copied().flatten()
     }
 
@@ -300,17 +300,17 @@ struct CollectedSignals<'a> {
     is_loaded: PerSignal<bool>,
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
-    site_views: Option<ViewCount>,
+    site_views: Option<DecimalCount>,
     pages: HashMap<Option<Cow<'a, str>>, CollectedPageSignals>,
 }
 
 #[derive(Default)]
 struct CollectedPageSignals {
     /// The number of each signal; `None` if no row is about the page.
-    values: PerSignal<Option<ViewCount>>,
+    values: PerSignal<Option<DecimalCount>>,
     /// The views of complete days, first of the range, then of the previous period; `None` for a report that doesn't
     /// list the page.
-    compared_views: [Option<ViewCount>; 2],
+    compared_views: [Option<DecimalCount>; 2],
     unclicked_searches: ThinVec<CleanText>,
 }
 
@@ -339,7 +339,7 @@ impl<'a> CollectedSignals<'a> {
         }
     }
 
-    fn add(&mut self, path: Option<Cow<'a, str>>, signal: ProblemSignal, value: ViewCount) {
+    fn add(&mut self, path: Option<Cow<'a, str>>, signal: ProblemSignal, value: DecimalCount) {
         if let Some(slot) = self.pages.entry(path).or_default().values.get_mut(signal.index()) {
             add_to(slot, value);
         }
@@ -374,14 +374,14 @@ impl<'a> CollectedSignals<'a> {
         }
         let comments = reports.feedback.iter().flat_map(|report| &report.rows);
         for row in comments.filter(|row| row.status.is_open() && row.comment.is_some()) {
-            self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::OpenComments, ViewCount::ONE);
+            self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::OpenComments, DecimalCount::ONE);
         }
     }
 
     fn add_questions(&mut self, reports: LoadedReports<'a>) {
         let questions = reports.questions.iter().flat_map(|report| &report.rows);
         for row in questions.filter(|row| row.is_answered == Some(false)) {
-            self.add(row.subject_page(), ProblemSignal::UnansweredQuestions, ViewCount::ONE);
+            self.add(row.subject_page(), ProblemSignal::UnansweredQuestions, DecimalCount::ONE);
         }
     }
 
@@ -404,7 +404,7 @@ impl<'a> CollectedSignals<'a> {
 
     fn rank(self, weights: &SignalWeights) -> NeedsWorkRanking {
         let Self { is_loaded, is_partial, site_views, pages } = self;
-        let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
+        let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(DecimalCount::ZERO));
         for page in pages.values() {
             let sums = totals.iter_mut().zip(&page.values);
             sums.for_each(|(sum, value)| *sum = sum.map(|sum| sum + value.unwrap_or_default()));
@@ -428,7 +428,7 @@ impl<'a> CollectedSignals<'a> {
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
                 // If a complete report has no row about the page, the number is 0. If a partial report has none, the
                 // number is unknown, because the row may not be loaded yet.
-                let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
+                let without_row = (is_loaded && !is_partial).then_some(DecimalCount::ZERO);
                 *value = value.or(without_row);
             }
             if path.is_none()
@@ -454,13 +454,13 @@ impl<'a> CollectedSignals<'a> {
     }
 }
 
-fn add_to(sum: &mut Option<ViewCount>, value: ViewCount) {
+fn add_to(sum: &mut Option<DecimalCount>, value: DecimalCount) {
     *sum = Some(sum.unwrap_or_default() + value);
 }
 
 /// Returns the change of a page's views from one complete report to another. A report that doesn't list the page counts
 /// as 0 views. If both have 0 views, the change is unknown.
-fn views_change(current: Option<ViewCount>, previous: Option<ViewCount>) -> ViewsChange {
+fn views_change(current: Option<DecimalCount>, previous: Option<DecimalCount>) -> ViewsChange {
     match (current.filter(|current| !current.is_zero()), previous.filter(|previous| !previous.is_zero())) {
         (Some(current), Some(previous)) => ViewsChange::InBoth { current, previous },
         (None, Some(previous)) => ViewsChange::Gone(previous),
@@ -469,7 +469,7 @@ fn views_change(current: Option<ViewCount>, previous: Option<ViewCount>) -> View
     }
 }
 
-fn count_or_zero(count: &Count) -> ViewCount {
+fn count_or_zero(count: &Count) -> DecimalCount {
     count.value().unwrap_or_default()
 }
 

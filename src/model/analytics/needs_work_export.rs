@@ -7,7 +7,7 @@ use crate::model::export::{
 };
 use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use serde_json::{Map, Value, json};
 
 /// The pages to export, and the data that the exported file states about them.
@@ -48,7 +48,7 @@ impl NeedsWorkExport<'_> {
     }
 
     fn write_json(&self) -> Result<String, ExportError> {
-        let signals = |value: &dyn Fn(ProblemSignal) -> Option<ViewCount>| -> Map<String, Value> {
+        let signals = |value: &dyn Fn(ProblemSignal) -> Option<DecimalCount>| -> Map<String, Value> {
             ProblemSignal::ALL
                 .into_iter()
                 .map(|signal| (signal.name().to_owned(), json_number(value(signal))))
@@ -97,7 +97,7 @@ impl NeedsWorkExport<'_> {
     }
 }
 
-fn json_number(value: Option<ViewCount>) -> Value {
+fn json_number(value: Option<DecimalCount>) -> Value {
     // A JSON number keeps all digits, which a floating-point number would not.
     value.and_then(|value| serde_json::from_str(&value.to_string()).ok()).unwrap_or_default()
 }

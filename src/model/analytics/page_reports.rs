@@ -5,7 +5,7 @@ use super::needs_work::LoadedReports;
 use super::{RowsReport, borrowed_page_path};
 use crate::model::Time;
 use crate::model::text::CleanText;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 
 /// Numbers of a report, and whether they may be too small, because only some of its rows are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct ReportNumbers<N> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageVotes {
-    pub down: ViewCount,
-    pub up: ViewCount,
+    pub down: DecimalCount,
+    pub up: DecimalCount,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,9 +36,9 @@ pub struct PageQuestions {
 /// The searches for which this page is the most clicked result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageSearches {
-    pub hits: ViewCount,
+    pub hits: DecimalCount,
     /// How many of the searches ended with a click on a result; `None` if that is unknown.
-    pub searches_with_click: Option<ViewCount>,
+    pub searches_with_click: Option<DecimalCount>,
     /// What was searched for, in the service's order.
     pub queries: Vec<CleanText>,
 }
@@ -85,7 +85,7 @@ impl PageReports {
             report_numbers(
                 report,
                 matching.fold(
-                    PageSearches { searches_with_click: Some(ViewCount::ZERO), ..PageSearches::default() },
+                    PageSearches { searches_with_click: Some(DecimalCount::ZERO), ..PageSearches::default() },
                     |mut sum, row| {
                         sum.hits = sum.hits + row.hits.value().unwrap_or_default();
                         sum.searches_with_click =

@@ -2,7 +2,7 @@
 
 use super::{AnalyticsKind, AnalyticsRow};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 use crate::model::{Time, time_format};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -43,7 +43,7 @@ impl Search {
     }
 
     /// Returns how many of the searches ended with a click on a result; `None` if that is unknown.
-    pub fn searches_with_click(&self) -> Option<ViewCount> {
+    pub fn searches_with_click(&self) -> Option<DecimalCount> {
         let clicked = self.hits.value()?.as_f64() * self.click_rate.value()?.as_f64();
         Count::from_f64(clicked.round())?.value()
     }

@@ -5,7 +5,7 @@ use super::needs_work::{LoadedReports, NeedsWorkRanking, ProblemSignal};
 use super::page_path;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 use std::collections::BTreeMap;
 
 /// The signals that a job about a page can improve. Views are compared separately.
@@ -43,7 +43,7 @@ impl SignalSnapshot {
             let is_known = match signal {
                 // A page has one row with all of its votes, so even a partial report with this row has the number.
                 ProblemSignal::ThumbsDown => {
-                    !is_partial || page.is_some_and(|page| page.value(signal) > Some(ViewCount::ZERO))
+                    !is_partial || page.is_some_and(|page| page.value(signal) > Some(DecimalCount::ZERO))
                 }
                 // Searches without a click are matched with the paths in the page views, so these must be loaded.
                 ProblemSignal::UnclickedSearches => !is_partial && reports.views.is_some(),
@@ -51,7 +51,7 @@ impl SignalSnapshot {
             };
             // `needs_work` has only pages with a problem, so the numbers of any other page are 0.
             let value =
-                page.map_or_else(|| needs_work.total(signal).map(|_| ViewCount::ZERO), |page| page.value(signal));
+                page.map_or_else(|| needs_work.total(signal).map(|_| DecimalCount::ZERO), |page| page.value(signal));
             value.filter(|_| is_known)
         };
         let known = SNAPSHOT_SIGNALS.into_iter().filter_map(|signal| Some((signal, value(signal)?)));
@@ -61,7 +61,7 @@ impl SignalSnapshot {
     }
 
     /// Returns the number of a signal; `None` if it was unknown when the snapshot was made.
-    pub fn value(&self, signal: ProblemSignal) -> Option<ViewCount> {
+    pub fn value(&self, signal: ProblemSignal) -> Option<DecimalCount> {
         self.signals.get(signal.name())?.value()
     }
 }

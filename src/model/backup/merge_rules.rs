@@ -63,10 +63,10 @@ pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
         let is_accepted = imported.delivery == Delivery::Accepted && stored.delivery != Delivery::Sending;
         return if is_accepted { PromptMerge::OtherPrompt } else { PromptMerge::Unchanged };
     }
-    new_state(stored, imported, stored_is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
+    delivery_after_merge(stored, imported, stored_is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
 }
 
-fn new_state(stored: &Prompt, imported: &PromptRecord, stored_is_copy: bool) -> Option<Delivery> {
+fn delivery_after_merge(stored: &Prompt, imported: &PromptRecord, stored_is_copy: bool) -> Option<Delivery> {
     use Delivery::{Accepted, Discarded, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
     let is_same_send = stored.sent_at == imported.sent_at;
     let was_sent_later = imported.sent_at > stored.sent_at;

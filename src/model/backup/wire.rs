@@ -203,9 +203,9 @@ fn wire_job(record: &JobRecord) -> WireJob {
         }),
         title: Some(job.local.title.to_string()),
         named: job.local.has_custom_title,
-        tags: texts(&job.local.tags),
+        tags: owned_strings(&job.local.tags),
         note: optional_string(job.local.note.as_ref()),
-        pages: texts(&job.local.pages),
+        pages: owned_strings(&job.local.pages),
         started_at: moment(Some(job.local.started_at)),
         finished_at: moment(job.local.finished_at),
         changed_at: moment(Some(job.local.changed_at)),
@@ -267,7 +267,7 @@ fn wire_event(event: &JobEvent) -> WireEvent {
 fn draft_line(record: &DraftRecord) -> DraftLine {
     let (purpose, pages) = match &record.purpose {
         DraftPurpose::NewJob => ("new job", Vec::new()),
-        DraftPurpose::AboutPages(pages) => ("job about pages", texts(pages)),
+        DraftPurpose::AboutPages(pages) => ("job about pages", owned_strings(pages)),
         DraftPurpose::Batch => ("many jobs", Vec::new()),
     };
     DraftLine {
@@ -288,8 +288,8 @@ fn optional_string(text: Option<&CleanText>) -> Option<String> {
     text.map(CleanText::to_string)
 }
 
-fn texts(texts: &[CleanText]) -> Vec<String> {
-    texts.iter().map(CleanText::to_string).collect()
+fn owned_strings(owned_strings: &[CleanText]) -> Vec<String> {
+    owned_strings.iter().map(CleanText::to_string).collect()
 }
 
 pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLine, LineError> {

@@ -96,7 +96,7 @@ pub struct Hunk {
     pub old_start: u32,
     pub new_start: u32,
     /// The range of the text after the second `@@`, such as the heading above the lines.
-    section: Range<u32>,
+    heading: Range<u32>,
     /// The indexes of the hunk's lines in [`Diff::lines`].
     pub lines: Range<usize>,
 }
@@ -159,8 +159,8 @@ impl Diff {
     }
 
     /// Returns the text after the line numbers of a hunk. It may contain control characters.
-    pub fn section(&self, hunk: &Hunk) -> &str {
-        self.slice(&hunk.section)
+    pub fn heading(&self, hunk: &Hunk) -> &str {
+        self.slice(&hunk.heading)
     }
 
     /// Returns how many lines were added and how many were removed, in all files together.

@@ -80,11 +80,11 @@ impl Parser {
     }
 
     fn start_hunk(&mut self, line: &str, at: Range<u32>) {
-        let Some((old, new, section)) = parse_hunk_header(line) else { return };
+        let Some((old, new, heading)) = parse_hunk_header(line) else { return };
         let Some(file) = &mut self.file else { return };
-        let section = at.end - u32::try_from(section.len()).unwrap_or(0)..at.end;
+        let heading = at.end - u32::try_from(heading.len()).unwrap_or(0)..at.end;
         let lines = self.lines.len()..self.lines.len();
-        file.hunks.push(Hunk { old_start: old.0, new_start: new.0, section, lines });
+        file.hunks.push(Hunk { old_start: old.0, new_start: new.0, heading, lines });
         let path = file.new_path.as_deref().or(file.old_path.as_deref()).unwrap_or_default();
         self.markup = MarkupClassifier::new(path, old.0.max(new.0));
         (self.lines_left, self.next_line_numbers) = ((old.1, new.1), (old.0, new.0));
@@ -183,15 +183,15 @@ impl UnfinishedFile {
 /// The line number at which a hunk starts in one version, and how many lines the hunk has in this version.
 type StartAndLineCount = (u32, u32);
 
-/// Parses `@@ -10,3 +12,4 @@ section`: the ranges of both versions, and the section.
+/// Parses `@@ -10,3 +12,4 @@ heading`: the ranges of both versions, and the heading.
 fn parse_hunk_header(line: &str) -> Option<(StartAndLineCount, StartAndLineCount, &str)> {
-    let (ranges, section) = line.strip_prefix("@@ -")?.split_once(" @@")?;
+    let (ranges, heading) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |text: &str| match text.split_once(',') {
         Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
         None => Some((text.parse().ok()?, 1)),
     };
-    Some((range(old)?, range(new)?, section.strip_prefix(' ').unwrap_or(section)))
+    Some((range(old)?, range(new)?, heading.strip_prefix(' ').unwrap_or(heading)))
 }
 
 /// Returns the names in `a/old b/new`. Names with spaces are ambiguous: the text is split in the middle if both halves

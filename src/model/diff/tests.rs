@@ -76,7 +76,7 @@ fn files_of_every_kind_are_recognized() {
 fn lines_have_their_numbers_and_those_that_look_like_headers_stay_lines() {
     let diff = diff();
     let hunk = &diff.files[0].hunks[1];
-    assert_eq!((hunk.old_start, hunk.new_start, diff.section(hunk)), (41, 41, "## Set it up"));
+    assert_eq!((hunk.old_start, hunk.new_start, diff.heading(hunk)), (41, 41, "## Set it up"));
     let line = |n: usize| {
         let line = &diff.lines()[hunk.lines.start + n];
         (line.kind, line.number(), diff.line_text(line))

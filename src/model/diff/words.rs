@@ -5,8 +5,8 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Longer lines are not compared word by word, because that takes quadratic time.
-const MAX_LINE_WORDS: usize = 1000;
-const MAX_LINE_BYTES: usize = 8 * 1024;
+const MAX_COMPARED_LINE_WORDS: usize = 1000;
+const MAX_COMPARED_LINE_BYTES: usize = 8 * 1024;
 
 /// The maximum number of texts in each list that [`equal_pairs`] compares.
 const MAX_COMPARED_LINES: usize = 2000;
@@ -25,11 +25,11 @@ pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)>
 /// Returns the changed byte ranges of the old and of the new line. Both lists are empty if a line is very long, or if
 /// the lines have so little in common that highlighting words would not help.
 pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    if old.len().max(new.len()) > MAX_LINE_BYTES {
+    if old.len().max(new.len()) > MAX_COMPARED_LINE_BYTES {
         return Default::default();
     }
     let (old_words, new_words) = (words(old), words(new));
-    if old_words.len().max(new_words.len()) > MAX_LINE_WORDS {
+    if old_words.len().max(new_words.len()) > MAX_COMPARED_LINE_WORDS {
         return Default::default();
     }
     let old_texts: Vec<&str> = old_words.iter().map(|(_, word)| *word).collect();
@@ -42,8 +42,8 @@ pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usiz
             let equal = old_words.get(old_range).unwrap_or_default();
             common += equal.iter().map(|(_, word)| word.trim().len()).sum::<usize>();
         } else {
-            push_joined(&mut old_ranges, byte_range(&old_words, old_range, old), old);
-            push_joined(&mut new_ranges, byte_range(&new_words, new_range, new), new);
+            push_or_extend_last(&mut old_ranges, byte_range(&old_words, old_range, old), old);
+            push_or_extend_last(&mut new_ranges, byte_range(&new_words, new_range, new), new);
         }
     }
     let visible = |text: &str| text.split_whitespace().map(str::len).sum::<usize>();
@@ -62,7 +62,7 @@ fn byte_range(words: &[(usize, &str)], range: Range<usize>, text: &str) -> Range
 }
 
 /// Adds a range to the list. If at most white space is between the last range and this one, extends the last range.
-fn push_joined(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
+fn push_or_extend_last(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
     if range.is_empty() {
         return;
     }

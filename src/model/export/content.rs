@@ -5,7 +5,7 @@ use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::number_format::plural;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
+use crate::model::views::{Count, Counts, DecimalCount, PageRow, ViewsResponse};
 use std::collections::{HashMap, HashSet};
 
 /// The views of a page in the previous range.
@@ -181,7 +181,7 @@ fn counts_by_path(report: &Report) -> HashMap<&str, &Counts> {
 pub fn format_as_received(count: &Count) -> String {
     match count {
         Count::Known(n) => n.to_string(),
-        Count::Fraction(n) => n.to_string(),
+        Count::NonInteger(n) => n.to_string(),
         Count::Other(text) => text.as_str().to_owned(),
         Count::Missing => String::new(),
     }
@@ -216,14 +216,14 @@ pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
 /// Returns the change of a page's total views, per day if the ranges differ in length. A new page counts as 0 in the
 /// previous range, and a page that is gone as 0 in the current range. Returns `None` if the current or the previous
 /// total is unknown.
-pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<DecimalCount> {
     let current =
         page.compared_days_counts.map(|counts| counts.total.value().map(|views| ranges.comparable_current(views)));
     let previous = |counts: &Counts| counts.total.value().map(|views| ranges.comparable_previous(views));
     match (current, page.previous) {
         (Some(current), PreviousViews::New) => current,
         (Some(current), PreviousViews::Counts(counts)) => Some(current? - previous(counts)?),
-        (None, PreviousViews::Counts(counts)) => previous(counts).map(|previous| ViewCount::ZERO - previous),
+        (None, PreviousViews::Counts(counts)) => previous(counts).map(|previous| DecimalCount::ZERO - previous),
         (_, PreviousViews::Unknown) | (None, PreviousViews::New) => None,
     }
 }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The JSON literal of a count or a change; `None` is written as null.
-type Number = Option<Box<RawValue>>;
+type JsonNumber = Option<Box<RawValue>>;
 
 #[derive(Serialize)]
 struct JsonRange {
@@ -30,9 +30,9 @@ struct JsonRange {
 
 #[derive(Default, Serialize)]
 struct JsonCounts {
-    human: Number,
-    ai: Number,
-    total: Number,
+    human: JsonNumber,
+    ai: JsonNumber,
+    total: JsonNumber,
     #[serde(skip_serializing_if = "Option::is_none")]
     visitors: Option<Box<JsonCounts>>,
 }
@@ -52,13 +52,13 @@ struct PageComparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     complete_days: Option<JsonCounts>,
     before: Option<JsonCounts>,
-    change: Number,
+    change: JsonNumber,
     status: Option<&'static str>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ComparedWith {
+struct JsonPreviousRange {
     range: JsonRange,
     totals: JsonCounts,
     complete: bool,
@@ -66,7 +66,7 @@ struct ComparedWith {
 }
 
 #[derive(Serialize)]
-struct CompleteDays {
+struct JsonCompleteDays {
     range: JsonRange,
     totals: JsonCounts,
 }
@@ -76,7 +76,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
         let (ranges, totals) = (compared.ranges, JsonCounts::new(compared.previous)?);
         let per_day = ranges.is_per_day();
         let (range, complete) = (JsonRange::new(ranges.previous), compared.is_previous_complete);
-        Ok(ComparedWith { range, totals, complete, per_day })
+        Ok(JsonPreviousRange { range, totals, complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
     let as_of = content.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
@@ -94,8 +94,10 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
     if let Some(compared) = content.complete_days_comparison() {
-        let complete_days =
-            CompleteDays { range: JsonRange::new(compared.ranges.current), totals: JsonCounts::new(compared.current)? };
+        let complete_days = JsonCompleteDays {
+            range: JsonRange::new(compared.ranges.current),
+            totals: JsonCounts::new(compared.current)?,
+        };
         out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
     }
     if let Some(compared_with) = compared_with {
@@ -145,10 +147,10 @@ fn serialize_escaped(value: &impl Serialize) -> Result<String, ExportError> {
 }
 
 /// Returns the received number, the received text if it is not a number, or `None` if nothing was received.
-fn json_number(count: &Count) -> Result<Number, ExportError> {
+fn json_number(count: &Count) -> Result<JsonNumber, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
-        Count::Known(_) | Count::Fraction(_) => format_as_received(count),
+        Count::Known(_) | Count::NonInteger(_) => format_as_received(count),
         // A JSON number that is too large for a count is stored as text, and exported as the number that was received.
         // A text such as `12` fits into a count, so it was received as a JSON string, and is exported as one below.
         Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_json_number(odd.as_str()).is_none() => {

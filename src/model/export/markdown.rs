@@ -4,7 +4,7 @@ use super::content::{
     ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_as_received, page_presence,
 };
 use crate::model::comparison::ComparedRanges;
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
@@ -87,7 +87,7 @@ fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
 /// Returns `?` if the change is unknown and the page is neither new nor gone.
 fn markdown_change(page: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     let change = change_in_total(page, ranges).map(|change| {
-        let sign = if change > ViewCount::ZERO { "+" } else { "" };
+        let sign = if change > DecimalCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });
     match (page_presence(page).map(PagePresence::word), change) {

@@ -127,26 +127,28 @@ fn parse_date_word(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
         ["today"] => Ok(one_day(today)),
         ["yesterday"] => Ok(one_day(today.pred_opt().unwrap_or(today))),
         [year, quarter] if is_year(year) && quarter.starts_with('q') => {
-            let Some(n) = quarter.strip_prefix('q').filter(|n| is_digits(n)) else { return Err(unfinished_word(word)) };
-            let n: u32 = n.parse().map_err(|_| unknown_word(word))?;
+            let Some(n) = quarter.strip_prefix('q').filter(|n| is_digits(n)) else {
+                return Err(unfinished_word_error(word));
+            };
+            let n: u32 = n.parse().map_err(|_| unknown_word_error(word))?;
             let month = (1..=4).contains(&n).then(|| n * 3).ok_or(RangeError::NoQuarter(n))?;
-            Ok(Period::quarter(first_of_month(year, month).ok_or_else(|| unknown_word(word))?))
+            Ok(Period::quarter(first_of_month(year, month).ok_or_else(|| unknown_word_error(word))?))
         }
         [year, week] if is_year(year) && week.starts_with('w') => {
             let Some(week) = week.strip_prefix('w').filter(|week| is_digits(week)) else {
-                return Err(unfinished_word(word));
+                return Err(unfinished_word_error(word));
             };
-            let (Ok(year), Ok(week)) = (year.parse(), week.parse()) else { return Err(unknown_word(word)) };
+            let (Ok(year), Ok(week)) = (year.parse(), week.parse()) else { return Err(unknown_word_error(word)) };
             let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon).filter(|day| day.year() > 0);
             Ok(Period::week(monday.ok_or(RangeError::NoWeek { year, week })?))
         }
         [year, month] if is_year(year) && is_two_digits(month) => {
-            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
+            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word_error(word))?;
             Ok(Period::month(first))
         }
         [year, month, day] if is_year(year) && is_two_digits(month) && is_two_digits(day) => {
-            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
-            let day: u32 = day.parse().map_err(|_| unknown_word(word))?;
+            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word_error(word))?;
+            let day: u32 = day.parse().map_err(|_| unknown_word_error(word))?;
             let no_day = || RangeError::NoDay {
                 month: first.format("%B %Y").to_string(),
                 days: DateRange::month_of(first).days(),
@@ -155,8 +157,10 @@ fn parse_date_word(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             first.with_day(day).map(one_day).ok_or_else(no_day)
         }
         // While the user is still typing, an incomplete date is reported as such, not as a mistake.
-        _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished_word(word)),
-        _ => Err(unknown_word(word)),
+        _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => {
+            Err(unfinished_word_error(word))
+        }
+        _ => Err(unknown_word_error(word)),
     }
 }
 
@@ -165,7 +169,7 @@ fn one_day(day: NaiveDate) -> Period {
 }
 
 fn checked_month(text: &str) -> Result<u32, RangeError> {
-    let month: u32 = text.parse().map_err(|_| unknown_word(text))?;
+    let month: u32 = text.parse().map_err(|_| unknown_word_error(text))?;
     if (1..=12).contains(&month) { Ok(month) } else { Err(RangeError::NoMonth(month)) }
 }
 
@@ -189,11 +193,11 @@ fn shorten_word(word: &str) -> CleanText {
     CleanText::title(word, MAX_QUOTED_CHARS)
 }
 
-fn unknown_word(word: &str) -> RangeError {
+fn unknown_word_error(word: &str) -> RangeError {
     RangeError::Unknown(shorten_word(word))
 }
 
-fn unfinished_word(word: &str) -> RangeError {
+fn unfinished_word_error(word: &str) -> RangeError {
     RangeError::Unfinished(shorten_word(word))
 }
 

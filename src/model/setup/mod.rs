@@ -76,7 +76,7 @@ pub enum KeyPresence {
 
 /// What may be changed in an existing configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WritePermission {
+pub enum ConfigWritePermission {
     /// Nothing. Only a new file may be created.
     Nothing,
     /// A profile may be added.
@@ -85,7 +85,7 @@ pub enum WritePermission {
     Change,
 }
 
-impl WritePermission {
+impl ConfigWritePermission {
     /// Returns the question whether docdeck may add or change the profile in the existing configuration file `config`.
     /// Returns `None` if only a new file may be created.
     pub fn question(self, config: &CleanText, profile: &CleanText) -> Option<String> {

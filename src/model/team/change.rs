@@ -1,6 +1,6 @@
 //! The changes that a member made to a job since the member's last exchange with the database.
 
-use super::{Observation, ServiceField, SharedJob, SharedPullRequest, SharedValue};
+use super::{ObservedTimes, ServiceField, SharedJob, SharedPullRequest, SharedValue};
 use crate::model::Time;
 use crate::model::job::{Job, PullRequestEndedBy};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase", default)]
 pub struct JobChange {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub observation: Option<Observation>,
+    pub observation: Option<ObservedTimes>,
     /// The changed texts of the service, with the time of the response that had them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub service: BTreeMap<ServiceField, SharedValue<String>>,
@@ -55,19 +55,19 @@ impl JobChange {
     /// Converts the change to a state that can be merged. `now` is the time on the database's clock at which the change
     /// is stored.
     pub fn to_shared_job(&self, now: Time) -> SharedJob {
-        fn register<T: Clone>(now: Time, value: &T) -> SharedValue<T> {
+        fn shared_value<T: Clone>(now: Time, value: &T) -> SharedValue<T> {
             SharedValue { at: now, value: value.clone() }
         }
         SharedJob {
             observation: self.observation.clone(),
             service: self.service.clone(),
             pull_request: self.pull_request.clone(),
-            title: self.title.as_ref().map(|title| register(now, title)),
-            note: self.note.as_ref().map(|note| register(now, note)),
-            dismissed: self.dismissed.as_ref().map(|dismissed| register(now, dismissed)),
-            dismissed_by: self.dismissed_by.as_ref().map(|name| register(now, name)),
-            pr_ended_by: self.pr_ended_by.as_ref().map(|name| register(now, name)),
-            tags: self.tags.iter().map(|(tag, has_tag)| (tag.clone(), register(now, has_tag))).collect(),
+            title: self.title.as_ref().map(|title| shared_value(now, title)),
+            note: self.note.as_ref().map(|note| shared_value(now, note)),
+            dismissed: self.dismissed.as_ref().map(|dismissed| shared_value(now, dismissed)),
+            dismissed_by: self.dismissed_by.as_ref().map(|name| shared_value(now, name)),
+            pr_ended_by: self.pr_ended_by.as_ref().map(|name| shared_value(now, name)),
+            tags: self.tags.iter().map(|(tag, has_tag)| (tag.clone(), shared_value(now, has_tag))).collect(),
         }
     }
 }

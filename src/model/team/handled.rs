@@ -4,13 +4,13 @@ use crate::model::job::{Job, JobGroup, PullRequestEndedBy};
 use crate::model::pull_request::PullRequestFact;
 use crate::model::text::CleanText;
 
-/// The maximum number of characters of a job's title in the sentence of [`handled_by_member`].
+/// The maximum number of characters of a job's title in the sentence of [`handled_by_member_notice`].
 const MAX_QUOTED_TITLE_CHARS: usize = 80;
 
 /// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing
 /// it, or by merging or closing its pull request with docdeck. Returns `None` if the job was not in this group or still
 /// is, or if the user of this computer or the service took it out.
-pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
+pub fn handled_by_member_notice(before: &Job, after: &Job) -> Option<CleanText> {
     if before.group() != JobGroup::NeedsYou || after.group() == JobGroup::NeedsYou {
         return None;
     }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn text(before: &Job, after: &Job) -> Option<String> {
-        handled_by_member(before, after).map(|text| text.to_string())
+        handled_by_member_notice(before, after).map(|text| text.to_string())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Finds the changes of a job on this computer that the team doesn't have yet, and applies the team's changes to the
 //! job.
 
-use super::{JobChange, Observation, ServiceField, SharedJob, SharedPullRequest, SharedValue};
+use super::{JobChange, ObservedTimes, ServiceField, SharedJob, SharedPullRequest, SharedValue};
 use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response_at, merge_service_data};
 use crate::model::change::normalized_tags;
@@ -45,7 +45,7 @@ impl TeamClock {
 
 /// Returns the changes of the job on this computer since the team's state `base` was applied to it.
 pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
-    let observation = observation_of(job, clock);
+    let observation = observed_times(job, clock);
     let is_news = base.observation.as_ref().is_none_or(|known| observation.answered_at > known.answered_at);
     let mut change = JobChange::default();
     if is_news {
@@ -162,9 +162,9 @@ fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> 
     Some(incoming)
 }
 
-fn observation_of(job: &Job, clock: TeamClock) -> Observation {
+fn observed_times(job: &Job, clock: TeamClock) -> ObservedTimes {
     let team = |time: Time| clock.to_team_time(time);
-    Observation {
+    ObservedTimes {
         answered_at: team(last_response_at(job)),
         created_at: team(job.created_at),
         started_at: team(job.local.started_at),
@@ -179,7 +179,7 @@ fn observation_of(job: &Job, clock: TeamClock) -> Observation {
 
 /// Whether the observations differ in `gone`, or in the times of the start, finish, last follow-up and archiving. Small
 /// differences of times are ignored, because the difference between the clocks is only known approximately.
-fn is_different(one: &Observation, other: &Observation) -> bool {
+fn is_different(one: &ObservedTimes, other: &ObservedTimes) -> bool {
     let is_near = |one: Option<Time>, other: Option<Time>| match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < CLOCK_TOLERANCE,
         (one, other) => one == other,

@@ -25,9 +25,11 @@ mod status;
 
 pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
-pub use handled::handled_by_member;
+pub use handled::handled_by_member_notice;
 pub use local::{TeamClock, apply_shared_job, job_change};
-pub use permission::{BOOKING_LIFETIME, TeamPermission, TeamUsage, UnreportedRequest, booking_window};
+pub use permission::{
+    MAX_SEND_DELAY_AFTER_BOOKING, TeamRequestPermission, TeamUsage, UnreportedRequest, booking_window,
+};
 pub use prompt::{PromptUid, SharedPrompt};
 pub use report::{
     MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportRules, ReportSummary, ReportVersion,
@@ -63,7 +65,7 @@ pub enum ServiceField {
 /// The times that belong to the last response about a job, on the database's clock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Observation {
+pub struct ObservedTimes {
     /// When the service last responded about the job. Must stay the first field, because it is compared first.
     #[serde(with = "super::time_format::required")]
     pub answered_at: Time,
@@ -98,7 +100,7 @@ pub struct SharedPullRequest {
 #[serde(rename_all = "camelCase", default)]
 pub struct SharedJob {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub observation: Option<Observation>,
+    pub observation: Option<ObservedTimes>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub service: BTreeMap<ServiceField, SharedValue<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,11 +5,11 @@ use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
 use chrono::TimeDelta;
 
 /// A booked request counts for one hour plus this margin, because it may be sent a while after it was booked. Must be
-/// longer than [`BOOKING_LIFETIME`], because sending takes a moment, too.
+/// longer than [`MAX_SEND_DELAY_AFTER_BOOKING`], because sending takes a moment, too.
 const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
 /// A booked request must be sent within this time after its booking.
-pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
+pub const MAX_SEND_DELAY_AFTER_BOOKING: TimeDelta = TimeDelta::seconds(10);
 
 /// Returns how long a booked request counts. After this time, its row of the ledger can be used for another request.
 /// Thanks to the margin, the old and the new request are sent more than an hour apart.
@@ -19,7 +19,7 @@ pub fn booking_window() -> TimeDelta {
 
 /// Whether a request that is about to be sent is booked in the team's ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TeamPermission {
+pub enum TeamRequestPermission {
     /// The project is not shared: only this computer's ledger counts.
     NotShared,
     /// The team's ledger counts the request.

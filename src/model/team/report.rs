@@ -30,7 +30,7 @@ const MAX_MULTI_ROW_PART_BYTES: usize = 128 << 10;
 /// The maximum size of a [`ReportSummary`] as JSON, in bytes.
 const MAX_SUMMARY_BYTES: usize = 4096;
 /// The maximum number of requests for one report. A larger number in a received report is reduced to it.
-const MAX_RESPONSES: u32 = 10_000;
+const MAX_REPORT_RESPONSES: u32 = 10_000;
 
 /// A kind of report that is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -220,7 +220,7 @@ impl SharedReport {
     /// Reads the summary; `None` if it is malformed.
     pub fn read_summary(&self) -> Option<ReportSummary> {
         let summary: ReportSummary = serde_json::from_str(&self.summary).ok()?;
-        Some(ReportSummary { responses: summary.responses.clamp(1, MAX_RESPONSES), ..summary })
+        Some(ReportSummary { responses: summary.responses.clamp(1, MAX_REPORT_RESPONSES), ..summary })
     }
 
     /// Reads and cleans the rows; `None` if they are malformed.

@@ -62,13 +62,13 @@ pub(super) struct ReaderEvent {
 
 impl ReaderEvent {
     /// Returns a random number below `count`. The numbers for different values of `purpose` are independent.
-    pub(super) fn pick(&self, purpose: u64, count: u64) -> u64 {
+    pub(super) fn random_below(&self, purpose: u64, count: u64) -> u64 {
         mix(self.noise ^ mix(purpose)) % count.max(1)
     }
 
     /// Returns a random element. The elements for different values of `purpose` are independent.
     pub(super) fn choose<'t>(&self, purpose: u64, texts: &[&'t str]) -> &'t str {
-        let index = self.pick(purpose, u64::try_from(texts.len()).unwrap_or(1));
+        let index = self.random_below(purpose, u64::try_from(texts.len()).unwrap_or(1));
         usize::try_from(index).ok().and_then(|index| texts.get(index)).copied().unwrap_or_default()
     }
 }
@@ -77,7 +77,7 @@ impl ReaderEvent {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventRates {
     /// The random stream of these events, which makes them independent of events of other kinds.
-    pub(super) stream: u64,
+    pub(super) rng_stream: u64,
     /// The number of events per million human views on pages that have no problem, or whose problem is fixed.
     pub(super) normal_page_rate: u64,
     /// The number of events per million human views on pages with a problem.
@@ -100,7 +100,7 @@ impl ReportInputs<'_> {
                 let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
                 let is_annoying = has_problem && merged_at.is_none_or(|at| at > midnight);
                 let rate = if is_annoying { rates.problem_page_rate } else { rates.normal_page_rate };
-                let noise = mix(page.seed() ^ mix(rates.stream ^ day.number()));
+                let noise = mix(page.seed() ^ mix(rates.rng_stream ^ day.number()));
                 for n in 0..(human * rate * size_factor + noise % 1_000_000) / 1_000_000 {
                     let noise = mix(noise ^ (n + 1));
                     let at = midnight + TimeDelta::seconds(i64::try_from(noise % 86_400).unwrap_or(0));

@@ -9,7 +9,7 @@ use crate::sim::rng::mix;
 use chrono::TimeDelta;
 use std::collections::HashMap;
 
-const RATES: EventRates = EventRates { stream: 0xfeed, normal_page_rate: 430, problem_page_rate: 2_100 };
+const RATES: EventRates = EventRates { rng_stream: 0xfeed, normal_page_rate: 430, problem_page_rate: 2_100 };
 
 /// One piece of feedback without its texts. [`FeedbackEntry::text`] creates these when they are needed.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub(super) struct FeedbackText {
 
 /// The feedback about one page, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct SimPageVotes {
+pub(super) struct SimPageFeedback {
     pub(super) up: u64,
     pub(super) down: u64,
     pub(super) code: u64,
@@ -58,7 +58,7 @@ impl FeedbackEntry {
         let section = SiteTopic::from_path(inputs.site.path(event.page)).section;
         let has_code = matches!(section, SiteSection::Api | SiteSection::Sdk);
         let comments = if event.mood == Mood::Annoyed { 56 } else { 26 };
-        let source = match event.pick(1, 100) {
+        let source = match event.random_below(1, 100) {
             0..12 if has_code => "code_snippet",
             n if n < comments => "contextual",
             n if n < comments + 4 => "agent",
@@ -73,7 +73,7 @@ impl FeedbackEntry {
             "code_snippet" => None,
             // Agents only report problems.
             "agent" => Some(false),
-            _ => Some(event.pick(2, 1_000) >= down),
+            _ => Some(event.random_below(2, 1_000) >= down),
         };
         let mut entry = Self { event, source, status: "pending", is_helpful };
         entry.status = entry.status_at(inputs.now);
@@ -86,11 +86,11 @@ impl FeedbackEntry {
             return "pending";
         }
         let age = now - self.event.at;
-        let handled_after = TimeDelta::hours(i64::try_from(30 + self.event.pick(3, 1_000)).unwrap_or(0));
+        let handled_after = TimeDelta::hours(i64::try_from(30 + self.event.random_below(3, 1_000)).unwrap_or(0));
         if self.event.fixed_at.is_some_and(|at| at <= now) {
             return "resolved";
         }
-        match self.event.pick(4, 10) {
+        match self.event.random_below(4, 10) {
             0..6 if age >= handled_after => "resolved",
             6..8 if age >= handled_after => "dismissed",
             0..5 if age >= handled_after / 2 => "in_progress",
@@ -126,7 +126,7 @@ impl FeedbackEntry {
             ("contextual", _) => self.event.choose(5, complaints(topic.section)),
             _ => "",
         };
-        let has_contact = self.source == "contextual" && self.event.pick(6, 10) < 4;
+        let has_contact = self.source == "contextual" && self.event.random_below(6, 10) < 4;
         let language = topic.example_language.map_or("bash", |(language, _)| language);
         let example = CODE_EXAMPLES.iter().find(|example| example.language == language);
         FeedbackText {
@@ -141,8 +141,8 @@ impl FeedbackEntry {
 pub(super) fn count_by_page<'a>(
     entries: impl Iterator<Item = &'a FeedbackEntry>,
     inputs: ReportInputs<'_>,
-) -> Vec<(u32, SimPageVotes)> {
-    let mut pages: HashMap<u32, SimPageVotes> = HashMap::new();
+) -> Vec<(u32, SimPageFeedback)> {
+    let mut pages: HashMap<u32, SimPageFeedback> = HashMap::new();
     for entry in entries {
         let votes = pages.entry(entry.event.page).or_default();
         match entry.is_helpful {

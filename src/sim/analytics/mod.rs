@@ -103,7 +103,7 @@ impl SimAnalytics {
     }
 
     /// Returns the conversation with this id, or `None` if there is none.
-    pub(super) fn thread(&self, id: &str, inputs: ReportInputs<'_>) -> Option<Value> {
+    pub(super) fn conversation(&self, id: &str, inputs: ReportInputs<'_>) -> Option<Value> {
         let asked_question = questions::find_question(inputs, id)?;
         let messages: Vec<Value> = asked_question
             .messages(inputs.site)
@@ -147,7 +147,7 @@ impl SimAnalytics {
 
     /// The cursor contains the minute of the first response, so that all responses come from the same list.
     fn searches_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
-        let number = query.list_number(AnalyticsKind::Searches);
+        let number = query.cursor_list_id(AnalyticsKind::Searches);
         let position =
             query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(INVALID_CURSOR_MESSAGE));
         let minute = u64::try_from(inputs.now.timestamp()).unwrap_or(0);
@@ -166,7 +166,7 @@ impl SimAnalytics {
     /// The cursor is the position of the response's last row. The next response starts after that row, even if newer
     /// rows have been added at the top of the list.
     fn feedback_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
-        let number = query.list_number(AnalyticsKind::Feedback);
+        let number = query.cursor_list_id(AnalyticsKind::Feedback);
         let position =
             query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(INVALID_CURSOR_MESSAGE));
         let after = position.transpose()?;

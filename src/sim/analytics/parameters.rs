@@ -75,7 +75,7 @@ impl RowsQuery {
 
     /// Returns the number of the list that a cursor belongs to. Another report, range or filter has another number, so
     /// that a cursor is valid for only one list.
-    pub(super) fn list_number(&self, kind: AnalyticsKind) -> u64 {
+    pub(super) fn cursor_list_id(&self, kind: AnalyticsKind) -> u64 {
         let day = |day: NaiveDate| u64::try_from(day.num_days_from_ce()).unwrap_or(0);
         let number = |index: Option<usize>| index.and_then(|index| u64::try_from(index).ok()).unwrap_or(9);
         let position = |words: &[&str], word: Option<&str>| number(words.iter().position(|known| Some(*known) == word));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_list_number_differs_for_other_ranges_filters_and_reports() {
-        let number = |kind, change: fn(&mut Parameters)| parse(kind, change).expect("valid").list_number(kind);
+        let number = |kind, change: fn(&mut Parameters)| parse(kind, change).expect("valid").cursor_list_id(kind);
         let week = number(AnalyticsKind::Feedback, |_| {});
         assert_eq!(week, number(AnalyticsKind::Feedback, |parameters| parameters.limit = Some("7".to_owned())));
         for other in AnalyticsKind::ALL.into_iter().filter(|kind| *kind != AnalyticsKind::Feedback) {

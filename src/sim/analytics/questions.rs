@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cmp::Reverse;
 
-const RATES: EventRates = EventRates { stream: 0xa55, normal_page_rate: 420, problem_page_rate: 2_000 };
+const RATES: EventRates = EventRates { rng_stream: 0xa55, normal_page_rate: 420, problem_page_rate: 2_000 };
 /// The web address of the simulated site.
 const SITE_URL: &str = "https://docs.acme.dev";
 /// The characters that are encoded in the path of a web address.
@@ -83,7 +83,7 @@ impl AskedQuestion {
             Mood::Annoyed => 470,
             Mood::Relieved => 40,
         };
-        let outcome = match event.pick(1, 1_000) {
+        let outcome = match event.random_below(1, 1_000) {
             n if n < unanswered => QuestionOutcome::Unanswered,
             n if n >= 930 => QuestionOutcome::Clarifying,
             _ => QuestionOutcome::Answered,
@@ -93,7 +93,7 @@ impl AskedQuestion {
 
     /// Returns the id of the question and of its conversation. Newer ids are greater.
     pub(super) fn id(&self) -> String {
-        new_id(self.event.at, &mut SeededRng::new(self.event.noise, RATES.stream))
+        new_id(self.event.at, &mut SeededRng::new(self.event.noise, RATES.rng_stream))
     }
 
     pub(super) fn asked_at(&self) -> Time {
@@ -103,7 +103,7 @@ impl AskedQuestion {
     fn question(&self, section: SiteSection) -> &'static QuestionText {
         const NONE: QuestionText = QuestionText { query: "", answer: "", category: "" };
         let questions_of_section = question_texts::questions_of_section(section);
-        let index = self.event.pick(2, u64::try_from(questions_of_section.len()).unwrap_or(1));
+        let index = self.event.random_below(2, u64::try_from(questions_of_section.len()).unwrap_or(1));
         usize::try_from(index).ok().and_then(|index| questions_of_section.get(index)).unwrap_or(&NONE)
     }
 
@@ -120,8 +120,8 @@ impl AskedQuestion {
         if self.outcome != QuestionOutcome::Clarifying {
             sources.push((topic.fill_placeholders("{Topic}"), web_address(path)));
         }
-        if self.outcome == QuestionOutcome::Answered && self.event.pick(4, 2) == 0 {
-            let other = site.path(u32::try_from(self.event.pick(5, 12)).unwrap_or(0));
+        if self.outcome == QuestionOutcome::Answered && self.event.random_below(4, 2) == 0 {
+            let other = site.path(u32::try_from(self.event.random_below(5, 12)).unwrap_or(0));
             if other != path {
                 sources.push((SiteTopic::from_path(other).fill_placeholders("{Topic}"), web_address(other)));
             }
@@ -130,10 +130,10 @@ impl AskedQuestion {
             query: topic.fill_placeholders(question.query),
             response: topic.fill_placeholders(response),
             sources,
-            category: (self.event.pick(6, 100) >= 15).then_some(question.category),
+            category: (self.event.random_below(6, 100) >= 15).then_some(question.category),
             // Some questions have no page. A question with the outcome `Clarifying` always has one: it has no sources,
             // so nothing else would show which page it is about.
-            page: (self.outcome == QuestionOutcome::Clarifying || self.event.pick(7, 100) >= 25)
+            page: (self.outcome == QuestionOutcome::Clarifying || self.event.random_below(7, 100) >= 25)
                 .then(|| web_address(path)),
         }
     }
@@ -150,7 +150,7 @@ impl AskedQuestion {
         let messages = contents.into_iter().zip(0_i64..).map(|((role, content), n)| {
             let at = self.event.at + TimeDelta::seconds(n * 9);
             let noise = self.event.noise ^ u64::try_from(n + 1).unwrap_or(0);
-            SimMessage { id: new_id(at, &mut SeededRng::new(noise, RATES.stream)), role, content, at }
+            SimMessage { id: new_id(at, &mut SeededRng::new(noise, RATES.rng_stream)), role, content, at }
         });
         messages.collect()
     }

@@ -328,15 +328,15 @@ fn a_conversation_begins_with_its_question_and_others_are_unknown() {
     let world = TestWorld::new(7, 600, Vec::new());
     let inputs = world.inputs(now());
     for row in world.rows::<Question>().rows.iter().take(40) {
-        let thread = world.analytics.thread(row.id.as_str(), inputs).expect("a conversation");
-        assert_eq!(thread["threadId"], row.id.as_str());
-        assert_eq!(thread["messages"][0]["content"], row.query.as_str());
-        assert_eq!(thread["messages"][1]["content"], row.response.as_str());
+        let conversation = world.analytics.conversation(row.id.as_str(), inputs).expect("a conversation");
+        assert_eq!(conversation["threadId"], row.id.as_str());
+        assert_eq!(conversation["messages"][0]["content"], row.query.as_str());
+        assert_eq!(conversation["messages"][1]["content"], row.response.as_str());
         let expected = if row.is_clarifying { 4 } else { 2 };
-        assert_eq!(thread["messages"].as_array().map(Vec::len), Some(expected));
+        assert_eq!(conversation["messages"].as_array().map(Vec::len), Some(expected));
     }
     for unknown in ["", "x", "01M86W344RY1MW2CRF3TE1SDXQ", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "ZZZZZZZZZZZZZZZZZZZZZZZZZZ"] {
-        assert_eq!(world.analytics.thread(unknown, inputs), None, "{unknown}");
+        assert_eq!(world.analytics.conversation(unknown, inputs), None, "{unknown}");
     }
 }
 

@@ -32,9 +32,10 @@ const SPELLINGS: [(&str, &str); 13] = [
     ("pagerduty", "PagerDuty"),
 ];
 /// The first segments of the paths of translations and of old versions.
-const EDITIONS: [&str; 13] = ["v2", "v1", "de", "es", "fr", "ja", "ko", "pt-BR", "zh", "it", "nl", "pl", "tr"];
+const VERSION_AND_LANGUAGE_SEGMENTS: [&str; 13] =
+    ["v2", "v1", "de", "es", "fr", "ja", "ko", "pt-BR", "zh", "it", "nl", "pl", "tr"];
 /// A path segment that is longer than this is a sentence, not the name of something.
-const MAX_NAME_BYTES: usize = 40;
+const MAX_TOPIC_NAME_BYTES: usize = 40;
 
 /// The section of the simulated site to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl SiteTopic {
     pub(super) fn from_path(path: &str) -> Self {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let segments = match segments.split_first() {
-            Some((first, rest)) if EDITIONS.contains(first) && !rest.is_empty() => rest,
+            Some((first, rest)) if VERSION_AND_LANGUAGE_SEGMENTS.contains(first) && !rest.is_empty() => rest,
             _ => segments.as_slice(),
         };
         let section = match segments.first() {
@@ -77,7 +78,7 @@ impl SiteTopic {
         let language_of = |segment: &&str| PROGRAMMING_LANGUAGES.into_iter().find(|(word, _)| word == segment);
         let language = segments.iter().find_map(language_of);
         let is_name = |segment: &&&str| {
-            segment.len() <= MAX_NAME_BYTES
+            segment.len() <= MAX_TOPIC_NAME_BYTES
                 && language_of(segment).is_none()
                 && !is_common_integration_page(segment, section)
         };

@@ -4,26 +4,26 @@
 
 use super::events::ReportInputs;
 use super::parameters::SimRange;
-use crate::sim::pages::PageViewSum;
+use crate::sim::pages::HumanAndAiCounts;
 use crate::sim::rng::mix;
 
 /// The visitors of a range, most visited page first.
 #[derive(Debug)]
 pub(super) struct SimVisitors {
-    pub(super) totals: PageViewSum,
+    pub(super) totals: HumanAndAiCounts,
     /// The indexes of the pages with their visitors.
-    pub(super) pages: Vec<(u32, PageViewSum)>,
+    pub(super) pages: Vec<(u32, HumanAndAiCounts)>,
 }
 
 impl SimVisitors {
     pub(super) fn new(inputs: ReportInputs<'_>, range: SimRange) -> Self {
         let site = inputs.site;
         let days = site.days(range.from, range.exclusive_end, inputs.now);
-        let (mut sum, mut most) = (PageViewSum::default(), PageViewSum::default());
+        let (mut sum, mut most) = (HumanAndAiCounts::default(), HumanAndAiCounts::default());
         let mut pages = Vec::new();
         for (index, page) in site.pages() {
             let (mut first, mut later, mut best) =
-                (PageViewSum::default(), PageViewSum::default(), PageViewSum::default());
+                (HumanAndAiCounts::default(), HumanAndAiCounts::default(), HumanAndAiCounts::default());
             for (day, is_first) in days.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
                 let views = page.views(day);
                 let noise = mix(page.seed() ^ mix(day.number() ^ 0x715_1702));
@@ -35,7 +35,7 @@ impl SimVisitors {
                 (to.human, to.ai) = (to.human + human, to.ai + ai);
                 (best.human, best.ai) = (best.human.max(human), best.ai.max(ai));
             }
-            let visitors = PageViewSum {
+            let visitors = HumanAndAiCounts {
                 human: (first.human + later.human * 62 / 100).max(best.human),
                 ai: (first.ai + later.ai * 45 / 100).max(best.ai),
             };
@@ -49,7 +49,7 @@ impl SimVisitors {
             of_b.total().cmp(&of_a.total()).then_with(|| site.path(*a).cmp(site.path(*b)))
         });
         let totals =
-            PageViewSum { human: (sum.human * 43 / 100).max(most.human), ai: (sum.ai * 24 / 100).max(most.ai) };
+            HumanAndAiCounts { human: (sum.human * 43 / 100).max(most.human), ai: (sum.ai * 24 / 100).max(most.ai) };
         Self { totals, pages }
     }
 }

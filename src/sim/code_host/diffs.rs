@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 const EXAMPLE_CHANGES: &str = include_str!("../../../assets/demo/changes.txt");
 /// Added to the number of a pull request to get the random stream for its changes.
-const CHANGES_STREAM: u64 = 12 << 32;
+const CHANGES_RNG_STREAM: u64 = 12 << 32;
 /// The maximum number of files in a diff. The REST API refuses a larger diff.
 pub(super) const MAX_DIFF_FILES: usize = 300;
 /// The characters that are encoded in the path of a URL.
 const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 /// The changed pages of a normal pull request are chosen from this many pages of the site.
-const CHANGEABLE_PAGES: u32 = 60;
+const CHANGEABLE_PAGE_COUNT: u32 = 60;
 
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub(in crate::sim) struct ChangedFile {
 
 /// Returns the changed files of a pull request. If `is_large` is true, returns more than [`MAX_DIFF_FILES`] files.
 pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<ChangedFile> {
-    let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
+    let mut rng = SeededRng::new(seed, CHANGES_RNG_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
-    let mut pages = paths(seed, if is_large { 1000 } else { CHANGEABLE_PAGES });
+    let mut pages = paths(seed, if is_large { 1000 } else { CHANGEABLE_PAGE_COUNT });
     // Paths with a dot, such as `/llms.txt`, are not pages.
     pages.retain(|page| !page.contains('.'));
     rng.shuffle(&mut pages);
@@ -123,7 +123,7 @@ pub(super) fn file_nodes(files: &[ChangedFile]) -> Vec<Value> {
 }
 
 /// Returns a page of the list of files.
-pub(super) fn page_of_files(files: &[ChangedFile], page: usize, per_page: usize) -> Value {
+pub(super) fn paginate_files(files: &[ChangedFile], page: usize, per_page: usize) -> Value {
     files.iter().skip(page.saturating_sub(1) * per_page).take(per_page).map(ChangedFile::json).collect()
 }
 

@@ -55,7 +55,7 @@ impl HostPullRequest {
             "number": self.number, "url": self.url,
             "title": self.title, "state": state,
             "isDraft": self.is_draft, "merged": self.merged_at().is_some(), "mergedAt": self.merged_at().map(json_time),
-            "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
+            "headRefOid": self.head_commit, "headRefName": self.branch, "additions": additions, "deletions": deletions,
             "changedFiles": files, "mergeable": mergeable, "mergeStateStatus": self.merge_state(),
             "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": self.is_in_merge_queue(),
         })
@@ -98,9 +98,9 @@ impl HostPullRequest {
         };
         let contexts: Vec<Value> = self.checks.iter().map(node).collect();
         json!({
-            "number": self.number, "url": self.url, "headRefOid": self.head,
+            "number": self.number, "url": self.url, "headRefOid": self.head_commit,
             "commits": { "nodes": [{ "commit": {
-                "oid": self.head,
+                "oid": self.head_commit,
                 "statusCheckRollup": { "state": state, "contexts": { "totalCount": contexts.len(), "nodes": contexts } },
                 "checkSuites": { "nodes": [] },
             } }] },
@@ -118,7 +118,7 @@ impl HostPullRequest {
         let comments = self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Comment);
         let comments: Vec<Value> = comments.map(comment).collect();
         let commit = json!({ "commit": {
-            "abbreviatedOid": self.head.get(..7), "messageHeadline": self.title,
+            "abbreviatedOid": self.head_commit.get(..7), "messageHeadline": self.title,
             "committedDate": json_time(self.pushed_at),
         } });
         json!({
@@ -219,7 +219,7 @@ impl HostWorld<'_> {
             return (Reply::json(StatusCode::OK, &json!({ "errors": [error] })), None);
         }
         if classify_graphql_request(body).0 == HostOperation::Edit {
-            return self.mutate(&request);
+            return self.mutation_reply(&request);
         }
         (self.query_reply(&request), None)
     }
@@ -299,7 +299,7 @@ impl HostWorld<'_> {
     pub(in crate::sim) fn changes_reply(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
         let Some(found) = self.find(url) else { return error_reply(StatusCode::NOT_FOUND, "Not Found") };
         match page {
-            Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::page_of_files(&found.files, page, per_page)),
+            Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::paginate_files(&found.files, page, per_page)),
             None if found.files.len() > diffs::MAX_DIFF_FILES => {
                 error_reply(StatusCode::NOT_ACCEPTABLE, "Sorry, the diff exceeded the maximum number of files (300).")
             }
@@ -339,7 +339,9 @@ impl HostWorld<'_> {
                 };
                 let written = text("body").unwrap_or_default();
                 // Only an approval needs no text.
-                if text("commit_id") != Some(&found.head) || (kind != ReviewEntryKind::Approval && written.is_empty()) {
+                if text("commit_id") != Some(&found.head_commit)
+                    || (kind != ReviewEntryKind::Approval && written.is_empty())
+                {
                     return Err(invalid);
                 }
                 actions.add_entry(kind, written, self.now);
@@ -347,7 +349,7 @@ impl HostWorld<'_> {
                 let (api, html) = (found.rest_url(""), format!("{}#pullrequestreview-{id}", found.url));
                 json!({
                     "id": id, "node_id": format!("PRR_{id}"), "user": null, "body": written,
-                    "state": review_state(kind), "commit_id": found.head, "submitted_at": json_time(self.now),
+                    "state": review_state(kind), "commit_id": found.head_commit, "submitted_at": json_time(self.now),
                     "html_url": html, "pull_request_url": api, "author_association": "MEMBER",
                     "_links": { "html": { "href": html }, "pull_request": { "href": api } },
                 })
@@ -361,7 +363,7 @@ impl HostWorld<'_> {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }
                 let head_changed = (StatusCode::CONFLICT, "Head branch was modified. Review and try the merge again.");
-                if text("sha") != Some(&found.head) {
+                if text("sha") != Some(&found.head_commit) {
                     return Err(head_changed);
                 }
                 if self.fault == Some(HostFault::MovedBeforeMerge) {
@@ -369,7 +371,7 @@ impl HostWorld<'_> {
                     return Ok((error_reply(head_changed.0, head_changed.1), actions));
                 }
                 actions.merged_at = Some(self.now);
-                json!({ "sha": found.head, "merged": true, "message": "Pull Request successfully merged" })
+                json!({ "sha": found.head_commit, "merged": true, "message": "Pull Request successfully merged" })
             }
             _ => return Err(invalid),
         };
@@ -377,7 +379,7 @@ impl HostWorld<'_> {
     }
 
     /// Responds to a mutation, which marks a draft as ready for review or closes a pull request.
-    fn mutate(&self, request: &Value) -> HostReply {
+    fn mutation_reply(&self, request: &Value) -> HostReply {
         let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let is_closing = text("/query").contains("closePullRequest(");
         let number = text("/variables/id").strip_prefix("PR_").and_then(|number| number.parse().ok());

@@ -143,7 +143,7 @@ impl HostPullRequest {
         };
         let mut node = json!({
             "id": 7_000_000 + self.number, "iid": self.number, "web_url": web_url, "title": self.gitlab_title(),
-            "state": state, "draft": self.is_draft, "sha": self.head, "source_branch": self.branch,
+            "state": state, "draft": self.is_draft, "sha": self.head_commit, "source_branch": self.branch,
             "target_branch": "main", "author": { "username": "mintlify" }, "merged_at": self.merged_at().map(json_time),
             "detailed_merge_status": self.merge_status(), "has_conflicts": self.has_conflicts == Some(true),
             "changes_count": self.files.len().to_string(),
@@ -151,7 +151,8 @@ impl HostPullRequest {
         // GitLab leaves out the field `head_pipeline` if the token may not read pipelines.
         if let Some(fields) = node.as_object_mut().filter(|_| fault != Some(HostFault::ForbiddenChecks)) {
             let web_url = format!("{}/-/pipelines/{}", repository_url(HostKind::GitLab), self.number);
-            let pipeline = json!({ "id": self.number, "status": pipeline, "sha": self.head, "web_url": web_url });
+            let pipeline =
+                json!({ "id": self.number, "status": pipeline, "sha": self.head_commit, "web_url": web_url });
             fields.insert("head_pipeline".to_owned(), pipeline);
         }
         node
@@ -173,7 +174,7 @@ impl HostPullRequest {
     }
 
     fn commit_json(&self) -> Value {
-        json!({ "id": self.head, "short_id": self.head.get(..8), "title": self.title,
+        json!({ "id": self.head_commit, "short_id": self.head_commit.get(..8), "title": self.title,
                 "created_at": json_time(self.pushed_at) })
     }
 
@@ -280,7 +281,7 @@ impl HostWorld<'_> {
         let mut actions = self.actions_on(found);
         let check_sha = |fields: &serde_json::Map<String, Value>| {
             let sha = fields.get("sha").and_then(Value::as_str).ok_or_else(|| bad_request("sha", "is missing"))?;
-            if sha == found.head { Ok(()) } else { Err(head_changed_error(found)) }
+            if sha == found.head_commit { Ok(()) } else { Err(head_changed_error(found)) }
         };
         match request.subpath {
             "approve" => {
@@ -344,7 +345,7 @@ fn error_reply((status, text): Error) -> Reply {
 }
 
 fn head_changed_error(found: &HostPullRequest) -> Error {
-    (StatusCode::CONFLICT, format!("SHA does not match HEAD of source branch: {}", found.head))
+    (StatusCode::CONFLICT, format!("SHA does not match HEAD of source branch: {}", found.head_commit))
 }
 
 fn bad_request(name: &str, what: &str) -> Error {

@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 /// How long after its creation a pull request is reviewed, or closed without merging, at speed 1.
 const DECISION_DELAY: TimeDelta = TimeDelta::minutes(3);
 /// Added to the number of a pull request to get its random stream.
-const PULL_REQUEST_STREAM: u64 = 11 << 32;
+const PULL_REQUEST_RNG_STREAM: u64 = 11 << 32;
 
 /// The names of the checks of the simulated repository.
 const CHECK_NAMES: [&str; 12] = [
@@ -50,7 +50,7 @@ pub(super) struct HostPullRequest {
     pub(super) is_draft: bool,
     /// When the only commit of the pull request was pushed.
     pub(super) pushed_at: Time,
-    pub(super) head: String,
+    pub(super) head_commit: String,
     /// Whether the pull request conflicts with its base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
     /// Why the pull request is not merged; `None` if chance decides its state.
@@ -74,7 +74,7 @@ pub(super) struct HostCheck {
     pub(super) name: &'static str,
     pub(super) state: CheckRunState,
     /// How the check ends.
-    result: CheckRunState,
+    final_state: CheckRunState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl HostPullRequest {
         let has_fault = |fault| world.fault == Some(fault);
         let pull_request = job.pull_request.filter(|pull_request| pull_request.visible_from <= now)?;
         let number = u64::from(pull_request.number);
-        let mut rng = SeededRng::new(world.seed, PULL_REQUEST_STREAM + number);
+        let mut rng = SeededRng::new(world.seed, PULL_REQUEST_RNG_STREAM + number);
         let pushed_at = job.run.ends_at.max(pull_request.visible_from).min(now);
         let is_older_than = |age: TimeDelta| now - pushed_at > age;
         let scaled = |delay: TimeDelta| scaled(delay, world.speed);
@@ -151,10 +151,13 @@ impl HostPullRequest {
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
             let is_failing = fails && usize::try_from(n) == Ok(failing);
-            let result = if is_failing { CheckRunState::Failed } else { CheckRunState::Passed };
-            let state =
-                if is_older_than(scaled(TimeDelta::seconds(15 + 8 * n))) { result } else { CheckRunState::Running };
-            HostCheck { name, state, result }
+            let final_state = if is_failing { CheckRunState::Failed } else { CheckRunState::Passed };
+            let state = if is_older_than(scaled(TimeDelta::seconds(15 + 8 * n))) {
+                final_state
+            } else {
+                CheckRunState::Running
+            };
+            HostCheck { name, state, final_state }
         });
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
         let is_closed = (is_over && is_abandoned) || (is_decided && job.merge_blocker == Some(MergeBlocker::Closed));
@@ -164,7 +167,7 @@ impl HostPullRequest {
             (false, false) => HostPullRequestState::Open,
         };
         let is_merged = matches!(state, HostPullRequestState::Merged(_));
-        let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
+        let head_commit = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
         let review = match is_decided && wants_changes {
             true => Some(ReviewEntryKind::ChangeRequest),
             false => is_merged.then_some(ReviewEntryKind::Approval),
@@ -177,7 +180,11 @@ impl HostPullRequest {
             state,
             is_draft: is_draft && !is_merged,
             pushed_at,
-            head: if has_fault(HostFault::MovingHead) { format!("{:040x}", now.timestamp_micros()) } else { head },
+            head_commit: if has_fault(HostFault::MovingHead) {
+                format!("{:040x}", now.timestamp_micros())
+            } else {
+                head_commit
+            },
             has_conflicts: (!has_fault(HostFault::UnknownConflicts)).then_some(conflicts),
             merge_blocker: job.merge_blocker,
             checks: checks.collect(),
@@ -189,7 +196,7 @@ impl HostPullRequest {
         }
         found.apply_actions(actions);
         if found.state != HostPullRequestState::Open {
-            found.checks.iter_mut().for_each(|check| check.state = check.result);
+            found.checks.iter_mut().for_each(|check| check.state = check.final_state);
         }
         Some(found)
     }
@@ -221,7 +228,7 @@ impl HostPullRequest {
         }
         self.entries.extend(actions.entries.iter().cloned());
         if actions.push_count > 0 {
-            self.head = format!("{:08x}{}", actions.push_count, self.head.get(8..).unwrap_or_default());
+            self.head_commit = format!("{:08x}{}", actions.push_count, self.head_commit.get(8..).unwrap_or_default());
         }
     }
 

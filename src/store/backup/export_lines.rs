@@ -107,6 +107,6 @@ fn read_job_record(
         prompts: thread.prompts.into_iter().map(with_draft).collect(),
         events: thread.events,
         draft: drafts.by_job.get(&key).cloned(),
-        signals: pages::read_snapshots(db, key)?,
+        signals: pages::read_signal_snapshots(db, key)?,
     }))
 }

@@ -192,7 +192,7 @@ impl<'a> BackupImport<'a> {
         let name = if record.job.local.has_custom_title { &record.default_title() } else { &record.job.local.title };
         let key = job_rows::insert_full_job(self.tx, scope, name, &record.job)?;
         pages::add_pages(self.tx, key, &record.job.local.pages)?;
-        pages::add_snapshots(self.tx, key, &record.signals)?;
+        pages::add_signal_snapshots(self.tx, key, &record.signals)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
@@ -201,11 +201,12 @@ impl<'a> BackupImport<'a> {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
         self.counts.jobs_added += 1;
-        // `touch` updates the columns that depend on prompts. A job without an id always needs this update, because its
-        // first prompt may have been discarded, which `is_settled` doesn't detect.
-        let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next() && prompt.author.is_none();
+        // `bump_revision_and_derive_columns` updates the columns that depend on prompts. A job without an id always
+        // needs this update, because its first prompt may have been discarded, which `is_settled` doesn't detect.
+        let is_settled =
+            |prompt: &PromptRecord| !prompt.delivery.kind().blocks_later_prompts() && prompt.author.is_none();
         if record.job.id.is_none() || !record.prompts.iter().all(is_settled) {
-            job_rows::touch(self.tx, key)?;
+            job_rows::bump_revision_and_derive_columns(self.tx, key)?;
         }
         Ok(key)
     }
@@ -252,7 +253,7 @@ impl<'a> BackupImport<'a> {
             labels::write_labels(tx, &job)?;
         }
         changed |= has_new_texts | pages::add_pages(tx, job.key, &record.job.local.pages)?;
-        pages::add_snapshots(tx, job.key, &record.signals)?;
+        pages::add_signal_snapshots(tx, job.key, &record.signals)?;
         let thread = prompts::read_thread(tx, job.key)?;
         changed |= self.merge_prompts(job.key, &thread.prompts, &record.prompts)?;
         let events = merge_rules::new_events(&thread.events, &record.events);

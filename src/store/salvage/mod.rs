@@ -20,10 +20,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Whether rows of this table are recovered. Returns `false` for the sizes of job groups, which are computed again, for
-/// unfinished loads of page views, which can be started again, and for everything that is not in [`schema::tables`],
-/// such as indexes and the tables about the team.
+/// unfinished loads of page views, which can be started again, and for everything that is not in
+/// [`schema::tables_except_team`], such as indexes and the tables about the team.
 fn should_recover(table: &str) -> bool {
-    schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
+    schema::tables_except_team().any(|name| name == table)
+        && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
 
 /// The stored order of columns, for each table whose definition has another order. In a table without rowids, SQLite
@@ -108,14 +109,14 @@ pub(super) fn write_recovered_rows(
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
     let mut repair = RowRepair::new(found, now);
-    for name in schema::tables().filter(|name| should_recover(name)) {
+    for name in schema::tables_except_team().filter(|name| should_recover(name)) {
         let columns = stored_columns(&tx, name)?;
         for record in found.records_of(name) {
             insert_salvaged_row(&tx, name, repair.repair_row(name, &columns, record))?;
         }
     }
     repair.repair_references(&tx)?;
-    touch_jobs(&tx)?;
+    derive_prompt_columns_of_jobs(&tx)?;
     let recovered = count_recovered(&tx, repair.paused_count)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA foreign_keys = ON")?;
@@ -156,14 +157,14 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
 
 /// Updates the columns that depend on prompts, for each job that has an undelivered prompt or had one according to its
 /// row.
-fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
+fn derive_prompt_columns_of_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<JobKey> = tx.query_all(
         "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')
          UNION SELECT key FROM job WHERE undelivered IS NOT NULL OR queue_position IS NOT NULL",
         [],
         |row| row.get(0),
     )?;
-    keys.into_iter().try_for_each(|key| job_rows::touch(tx, key).map(|_| ()))
+    keys.into_iter().try_for_each(|key| job_rows::bump_revision_and_derive_columns(tx, key).map(|_| ()))
 }
 
 fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<RecoveryCounts> {

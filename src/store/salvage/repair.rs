@@ -19,7 +19,7 @@ const EVENT_KINDS: [&str; 4] = ["status", "pull request", "gone", "back"];
 
 /// The reason that is stored with a prompt that becomes unconfirmed because its state or its job can't be read from the
 /// damaged file.
-const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may not have received this prompt";
+const UNCONFIRMED_REASON: &str = "the database was damaged: the service may or may not have received this prompt";
 /// The text that a prompt gets if its own text can't be read.
 const LOST_TEXT_PLACEHOLDER: &str = "(The text of this prompt was lost when the database was damaged.)";
 
@@ -85,14 +85,14 @@ pub(super) struct RowRepair<'a> {
     /// The keys of jobs that had no undelivered prompt, according to their own rows.
     jobs_without_undelivered_prompt: HashSet<i64>,
     /// The scope and the service's id of each job, by the job's key; read from the index of ids.
-    ids_by_key: HashMap<i64, (i64, String)>,
+    scopes_and_ids_by_key: HashMap<i64, (i64, String)>,
     /// The number of queued prompts that the repair has paused.
     pub(super) paused_count: u64,
 }
 
 impl<'a> RowRepair<'a> {
     pub(super) fn new(salvaged_tables: &'a SalvagedTables, now: Time) -> Self {
-        let ids_by_key =
+        let scopes_and_ids_by_key =
             salvaged_tables.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
                 [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
                     Some((*key, (*scope, id.clone())))
@@ -103,7 +103,7 @@ impl<'a> RowRepair<'a> {
             salvaged_tables,
             now: now.timestamp_millis(),
             jobs_without_undelivered_prompt: HashSet::new(),
-            ids_by_key: ids_by_key.collect(),
+            scopes_and_ids_by_key: scopes_and_ids_by_key.collect(),
             paused_count: 0,
         }
     }
@@ -178,7 +178,7 @@ impl<'a> RowRepair<'a> {
             Some("sending") => ABANDONED_REASON,
             Some(_) => return,
             None if was_delivered => return set_column("state", "accepted".to_owned().into()),
-            None => UNCERTAIN_REASON,
+            None => UNCONFIRMED_REASON,
         };
         set_column("state", "unconfirmed".to_owned().into());
         set_column("reason", reason.to_owned().into());
@@ -220,7 +220,7 @@ impl<'a> RowRepair<'a> {
     /// Restores jobs whose own rows are lost or have a wrong key, from the index of the service's ids.
     fn restore_jobs_from_id_index(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let mut has_key = tx.prepare("SELECT EXISTS (SELECT 1 FROM job WHERE key = ?1)")?;
-        let mut keys: Vec<(&i64, &(i64, String))> = self.ids_by_key.iter().collect();
+        let mut keys: Vec<(&i64, &(i64, String))> = self.scopes_and_ids_by_key.iter().collect();
         keys.sort();
         for (key, (scope, id)) in keys {
             if has_key.query_row([key], |row| row.get(0))? {
@@ -275,7 +275,7 @@ impl<'a> RowRepair<'a> {
             "UPDATE prompt SET state = 'unconfirmed', reason = ?1
              WHERE kind = 'create' AND state = 'accepted'
                  AND job IN (SELECT key FROM job WHERE id IS NULL AND merged_into IS NULL)",
-            [UNCERTAIN_REASON],
+            [UNCONFIRMED_REASON],
         )?;
         Ok(())
     }
@@ -322,7 +322,7 @@ impl<'a> RowRepair<'a> {
              SELECT key, 'create', iif(title = '', ?1, title), 'unconfirmed', ?2, created_at FROM job
              WHERE id IS NULL AND merged_into IS NULL AND dismissed = 0
                  AND NOT EXISTS (SELECT 1 FROM prompt WHERE prompt.job = key AND kind = 'create')",
-            [LOST_TEXT_PLACEHOLDER, UNCERTAIN_REASON],
+            [LOST_TEXT_PLACEHOLDER, UNCONFIRMED_REASON],
         )?;
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)
@@ -330,7 +330,7 @@ impl<'a> RowRepair<'a> {
              WHERE id IS NOT NULL AND undelivered IN ('unconfirmed', 'sending')
                  AND NOT EXISTS (SELECT 1 FROM prompt
                                  WHERE prompt.job = key AND state NOT IN ('accepted', 'dismissed'))",
-            [LOST_TEXT_PLACEHOLDER, UNCERTAIN_REASON],
+            [LOST_TEXT_PLACEHOLDER, UNCONFIRMED_REASON],
         )?;
         Ok(())
     }

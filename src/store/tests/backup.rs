@@ -55,8 +55,10 @@ async fn full_store() -> Store {
         range: DateRange::last_days(7, at(0).date_naive()),
         signals: [("thumbsDown".to_owned(), Count::Known(12))].into(),
     };
-    let (prompt, row) =
-        store.add_job_about(&scope(), "Fix\nit", &about, std::slice::from_ref(&numbers), at(0)).await.expect("stored");
+    let (prompt, row) = store
+        .add_job_about_pages(&scope(), "Fix\nit", &about, std::slice::from_ref(&numbers), at(0))
+        .await
+        .expect("stored");
     store.replace_snapshots_after_job(row.key, vec![numbers]).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, response_with_pr("j/1", Status::Completed, 7), at(2)).await;
@@ -71,7 +73,7 @@ async fn full_store() -> Store {
     store.save_draft(&scope(), DraftTarget::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::NewJob, "a new job", at(10)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo", at(11)).await.expect("stored");
-    store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
+    store.save_draft_about_pages(&scope(), "about", &about, at(12)).await.expect("stored");
     let tracked = store.track(&scope(), response("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change_one_job(tracked.key, LocalChange::Dismissed(true), at(14)).await;
     store.apply_job_response(&tracked, JobResponse::NotFound, at(15)).await.expect("stored");

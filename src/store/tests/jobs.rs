@@ -247,7 +247,9 @@ async fn frequent_queries_use_an_index() {
     let sent = plan(crate::store::labels::SENT_PROMPTS_SQL.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
     let first = plan(
-        crate::store::columns::select_jobs(crate::store::jobs::FIRST_JOBS_SQL).replace("?1", "1").replace("?2", "45"),
+        crate::store::columns::select_jobs_sql(crate::store::jobs::FIRST_JOBS_SQL)
+            .replace("?1", "1")
+            .replace("?2", "45"),
     )
     .await;
     let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");

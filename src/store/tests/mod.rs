@@ -90,17 +90,20 @@ impl Store {
     }
 
     async fn accept(&self, prompt: PromptId, job: RemoteJob, now: Time) -> Job {
-        self.accept_send(prompt, job, now).await.expect("stored").job
+        self.record_accepted_send(prompt, job, now).await.expect("stored").job
     }
 
     async fn finish(&self, prompt: PromptId, delivery: Delivery, now: Time) -> Job {
-        self.finish_send(prompt, delivery, None, now).await.expect("stored").job
+        self.record_unaccepted_send(prompt, delivery, None, now).await.expect("stored").job
     }
 
     /// Stores a 429 that was received at `received_at` and demands to wait until `until`.
     async fn finish_with_429(&self, prompt: PromptId, until: Time, received_at: Time, now: Time) -> Job {
         let limit = Some((Wait { until, is_estimate: false }, received_at));
-        self.finish_send(prompt, Delivery::Queued { until: Some(until) }, limit, now).await.expect("stored").job
+        self.record_unaccepted_send(prompt, Delivery::Queued { until: Some(until) }, limit, now)
+            .await
+            .expect("stored")
+            .job
     }
 
     async fn add_accepted_job(&self, id: &str, status: Status, now: Time) -> Job {

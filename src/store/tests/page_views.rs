@@ -46,7 +46,7 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
     store.add_part(part(2, views_response(&[("/a", counts(5, 1))], 9), false, 8)).await;
     assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(5, 1), 8));
     assert_eq!(store.views_of_page("/b", week()).await, known_views(counts(1, 1), 7));
-    let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
+    let periods = store.page_views_by_range(&scope(), &line("/a")).await.expect("read");
     assert_eq!(periods, [PageViewsInRange { range: week(), views: Timed { value: counts(5, 1), as_of: at(8) } }]);
 }
 
@@ -95,20 +95,20 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
     let gone = range("2026-08-01", "2026-08-31");
     store.add_part(of(gone, part(1, views_response(&[("/b", counts(1, 1))], 99), true, 5))).await;
     let period = |range, value, seconds| PageViewsInRange { range, views: Timed { value, as_of: at(seconds) } };
-    let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
+    let periods = store.page_views_by_range(&scope(), &line("/a")).await.expect("read");
     let expected =
         [period(week(), counts(50, 1), 8), period(october, counts(40, 1), 5), period(september, counts(31, 1), 7)];
     assert_eq!(periods, expected);
-    assert_eq!(store.page_periods(&scope(), &line("/none")).await.expect("read"), []);
+    assert_eq!(store.page_views_by_range(&scope(), &line("/none")).await.expect("read"), []);
     let other = Scope { project: "other".to_owned(), ..scope() };
-    assert_eq!(store.page_periods(&other, &line("/a")).await.expect("read"), []);
+    assert_eq!(store.page_views_by_range(&other, &line("/a")).await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn a_page_that_is_in_no_report_but_in_a_response_has_periods() {
     let store = memory_store();
     store.save_response(week(), 50, &[("/a", counts(3, 1))], 6).await;
-    let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
+    let periods = store.page_views_by_range(&scope(), &line("/a")).await.expect("read");
     assert_eq!(periods.len(), 1);
     assert_eq!((periods[0].range, &periods[0].views.value), (week(), &counts(3, 1)));
 }

@@ -13,7 +13,7 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
 }
 
 async fn submit_job_about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, Job) {
-    store.add_job_about(&scope(), text, &paths(pages), &[], at(seconds)).await.expect("on disk")
+    store.add_job_about_pages(&scope(), text, &paths(pages), &[], at(seconds)).await.expect("on disk")
 }
 
 #[tokio::test]
@@ -37,10 +37,10 @@ async fn jobs_about_a_page_are_listed_for_one_scope_newest_first() {
     submit_job_about(&store, "Two", &["/b"], 2).await;
     let (_, three) = submit_job_about(&store, "Three", &["/a"], 3).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
-    store.add_job_about(&other, "Theirs", &paths(&["/a"]), &[], at(4)).await.expect("on disk");
-    let found = store.jobs_about(&scope(), &line("/a")).await.expect("rows");
+    store.add_job_about_pages(&other, "Theirs", &paths(&["/a"]), &[], at(4)).await.expect("on disk");
+    let found = store.jobs_about_page(&scope(), &line("/a")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [three.key, one.key]);
-    assert_eq!(store.jobs_about(&scope(), &line("/none")).await.expect("rows"), []);
+    assert_eq!(store.jobs_about_page(&scope(), &line("/none")).await.expect("rows"), []);
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
     let known = store.accept(other, response("j1", Status::Active), at(5)).await;
     let one = store.link_job(prompt, response("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.local.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
-    let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
+    let found = store.jobs_about_page(&scope(), &line("/c")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
     assert_ne!(known.key, row.key);
 }
@@ -69,7 +69,7 @@ async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_dr
         saved_at: at(seconds),
     };
     let save = async |text: &str, pages: &[&str], seconds: i64| {
-        store.save_draft_about(&scope(), text, &paths(pages), at(seconds)).await.expect("stored");
+        store.save_draft_about_pages(&scope(), text, &paths(pages), at(seconds)).await.expect("stored");
     };
     store.save_draft(&scope(), DraftTarget::NewJob, "new", at(1)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::Batch, "many", at(2)).await.expect("stored");
@@ -90,8 +90,8 @@ async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_dr
 #[tokio::test]
 async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
     let store = memory_store();
-    store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("stored");
-    assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), &[], at(2)).await.is_err());
+    store.save_draft_about_pages(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("stored");
+    assert!(store.add_job_about_pages(&scope(), " ", &paths(&["/a"]), &[], at(2)).await.is_err());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
     assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
 }
@@ -107,7 +107,7 @@ async fn signal_snapshots_survive_a_restart_a_retry_and_a_merge_of_rows() {
     let store = open(folder.path());
     let add = async |text: &str, page: &str, down: i64, seconds: i64| {
         let (pages, snapshot) = (paths(&[page]), [snapshot(page, down)]);
-        store.add_job_about(&scope(), text, &pages, &snapshot, at(seconds)).await.expect("on disk")
+        store.add_job_about_pages(&scope(), text, &pages, &snapshot, at(seconds)).await.expect("on disk")
     };
     let (prompt, row) = add("Fix it", "/a", 12, 0).await;
     let (other, _) = add("The same", "/b", 3, 1).await;
@@ -139,8 +139,10 @@ async fn signal_snapshots_survive_a_restart_a_retry_and_a_merge_of_rows() {
 async fn unreadable_snapshots_are_skipped() {
     let store = memory_store();
     let all = [snapshot("/a", 1), snapshot("/b", 2), snapshot("/c", 3)];
-    let (_, row) =
-        store.add_job_about(&scope(), "Fix them", &paths(&["/a", "/b", "/c"]), &all, at(0)).await.expect("on disk");
+    let (_, row) = store
+        .add_job_about_pages(&scope(), "Fix them", &paths(&["/a", "/b", "/c"]), &all, at(0))
+        .await
+        .expect("on disk");
     store
         .write(|tx| {
             tx.change("UPDATE job_signals SET signals = 'not JSON' WHERE path = '/a'", [])?;

@@ -277,7 +277,7 @@ fn the_loading_migration_keeps_an_unfinished_report() {
     .expect("a load that was broken off");
     schema::migrate(&mut db).expect("migrated");
     let loading = loading::find_unfinished_load(&db, 1, week()).expect("read").expect("there");
-    let report = loading::merge_parts(&db, week(), &loading).expect("read").expect("rows");
+    let report = loading::merge_stored_responses(&db, week(), &loading).expect("read").expect("rows");
     assert_eq!((loading.restarted_at, report.responses, report.complete), (Time::from_timestamp(6, 0), 2, false));
     assert_eq!(report.duplicates, 1);
     let odd = |text: &str| Count::Other(line(text));
@@ -294,7 +294,8 @@ fn the_loading_migration_keeps_an_unfinished_report() {
     assert_eq!(rows, expected);
     let october =
         loading::find_unfinished_load(&db, 1, range("2026-10-01", "2026-10-31")).expect("read").expect("there");
-    let october = loading::merge_parts(&db, week(), &october).expect("read").expect("an answer without rows");
+    let october =
+        loading::merge_stored_responses(&db, week(), &october).expect("read").expect("an answer without rows");
     assert_eq!((october.rows.len(), october.totals), (0, Counts::default()));
     let left = "SELECT (SELECT count(*) FROM views_row), (SELECT group_concat(id) FROM views_report)";
     let left: (u32, String) = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");

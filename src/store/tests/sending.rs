@@ -526,9 +526,9 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     );
     // A screen that shows the merged row finds out that it was merged, and the row's key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
-    assert_eq!(left.merged_rows, [(tracked.key, one.key)]);
+    assert_eq!(left.merged_job_keys, [(tracked.key, one.key)]);
     assert_eq!(left.jobs.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
-    assert_eq!(store.rows_merged_into(one.key).await.expect("keys"), [tracked.key]);
+    assert_eq!(store.job_keys_merged_into(one.key).await.expect("keys"), [tracked.key]);
     assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.job.key, one.key);
     assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Granted { job, .. } if job == one.key));
 }
@@ -615,7 +615,7 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
 async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts() {
     let store = memory_store();
     let about = [line("/a"), line("/b")];
-    let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, &[], at(0)).await.expect("stored");
+    let (prompt, row) = store.add_job_about_pages(&scope(), "Fix it", &about, &[], at(0)).await.expect("stored");
     assert!(store.retry(row.key, at(1)).await.is_err(), "not failed yet");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, response("job-1", Status::Failed), at(2)).await;

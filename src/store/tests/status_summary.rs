@@ -97,7 +97,7 @@ fn pull_requests() -> Vec<PullRequest> {
 fn fill_pull_requests(db: &Connection, schema: usize) {
     for (state, n) in pull_requests().iter().zip(1000..) {
         let json = serde_json::to_string(state).expect("JSON");
-        let permit = match state.fact().turn() {
+        let permit = match state.main_fact().turn() {
             PullRequestTurn::User => "user",
             PullRequestTurn::Host => "host",
             PullRequestTurn::Nobody => "nobody",

@@ -51,12 +51,12 @@ fn looks_like(cell: &Cell, shown: &Cell) -> bool {
 
 /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
 /// cell of a link is returned unchanged, because it contains the escape sequences of the link.
-fn without_hidden_chars(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cell> {
+fn without_hidden_chars(cell: &Cell, is_hidden_char: fn(char) -> bool) -> Cow<'_, Cell> {
     let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
-    if is_link || !cell.symbol().contains(is_hidden) {
+    if is_link || !cell.symbol().contains(is_hidden_char) {
         return Cow::Borrowed(cell);
     }
-    let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
+    let seen: String = cell.symbol().chars().filter(|c| !is_hidden_char(*c)).collect();
     let mut cell = cell.clone();
     cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
     Cow::Owned(cell)
@@ -73,18 +73,18 @@ pub(super) struct ShownScreen {
     /// be wide. Empty between two frames; the list is stored here only so that its memory is reused.
     wide_changes: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
-    is_hidden: fn(char) -> bool,
+    is_hidden_char: fn(char) -> bool,
 }
 
 impl ShownScreen {
-    /// Creates a blank screen. Characters for which `is_hidden` is true will not be shown.
-    pub(super) fn blank(is_hidden: fn(char) -> bool) -> Self {
-        Self { cells: Buffer::default(), changed_cells: Vec::new(), wide_changes: Vec::new(), is_hidden }
+    /// Creates a blank screen. Characters for which `is_hidden_char` is true will not be shown.
+    pub(super) fn blank(is_hidden_char: fn(char) -> bool) -> Self {
+        Self { cells: Buffer::default(), changed_cells: Vec::new(), wide_changes: Vec::new(), is_hidden_char }
     }
 
     /// Removes everything from the screen.
     pub(super) fn clear(&mut self) {
-        *self = Self::blank(self.is_hidden);
+        *self = Self::blank(self.is_hidden_char);
     }
 
     /// Shows a frame. The frame must have the same size as the previous one, unless the screen was cleared since then.
@@ -118,7 +118,7 @@ impl ShownScreen {
                     *cell = Cell::EMPTY;
                     continue;
                 }
-                if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden) {
+                if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden_char) {
                     *cell = visible;
                 }
                 if !is_surely_narrow(cell) {
@@ -147,7 +147,7 @@ impl ShownScreen {
                 if column < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
-                let cell = without_hidden_chars(cell, self.is_hidden);
+                let cell = without_hidden_chars(cell, self.is_hidden_char);
                 if !is_surely_narrow(&cell) {
                     covered_until = column.saturating_add(cell.cell_width().max(1));
                 }

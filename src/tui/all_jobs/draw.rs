@@ -43,7 +43,7 @@ const LIST_NAME_CELLS: usize = 20;
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {
     let g = view.app.geometry();
     let width = usize::from(title_area(g.upper_rule()).width);
-    let note = omitted_text(all_jobs, width);
+    let note = omitted_jobs_text(all_jobs, width);
     let title_width = if note.is_empty() { width } else { width.saturating_sub(note.width() + 3) };
     let frame_texts = DialogFrame {
         title: list_title::all_jobs_title_line(view, title_width),
@@ -75,7 +75,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &All
 
 /// Returns the text about jobs that are not listed because no profile has their project. Empty if there are none, or if
 /// the text doesn't fit.
-fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
+fn omitted_jobs_text(all_jobs: &AllJobs, width: usize) -> String {
     let omitted = all_jobs.omitted_count();
     let forms = [
         format!("{} in projects without a profile", plural(omitted, "more job")),

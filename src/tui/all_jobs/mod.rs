@@ -15,7 +15,7 @@ use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
-use crate::model::job::{Job, JobKey, RemainingJobs};
+use crate::model::job::{Job, JobKey, JobsLeftAfterPrune};
 use crate::model::load::{Load, Timed};
 use crate::tui::JobsEffect;
 use crate::tui::widgets::list_state::line_at;
@@ -54,7 +54,7 @@ impl Component for AllJobsDialog {
     /// Without marks and filter, closes the list.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.active_list().marked_count();
-        if cx.app.warn_before_clearing_marks(marks, cx.now) {
+        if cx.app.warn_once_before_clearing_marks(marks, cx.now) {
         } else if marks > 0 {
             cx.app.active_list_mut().clear_marks();
         } else if !cx.app.clear_filter() {
@@ -72,7 +72,7 @@ impl Component for AllJobsDialog {
         let g = cx.app.geometry();
         let title = title_area(g.upper_rule());
         if title.contains(at) {
-            cx.app.select_tab_at(usize::from(at.x - title.x), usize::from(title.width));
+            cx.app.select_filter_tab_at(usize::from(at.x - title.x), usize::from(title.width));
         } else if let Some(line) = line_at(g.all_jobs_lines(), at)
             && click_list_line(cx.app.active_list_mut(), line)
         {
@@ -179,7 +179,7 @@ impl App {
         effects.push(self.list_all_jobs());
         self.all_jobs = Some(AllJobs::new(initial_job));
         self.open(AllJobsDialog);
-        self.filter_all_jobs("");
+        self.filter_all_profiles_jobs("");
     }
 
     /// Opens the list at startup if the configuration asks for it and there are several profiles. Does nothing if a
@@ -276,7 +276,7 @@ impl App {
             .map(|(_, row)| row.key);
         self.other_profile_jobs.extend(others);
         let Some(open) = self.all_jobs.as_mut() else { return };
-        let read = result.map(|AllProfilesJobs { jobs, without_profile_count: without_profile }| {
+        let read = result.map(|AllProfilesJobs { jobs, jobs_without_profile_count: without_profile }| {
             open.omitted_count = without_profile;
             open.profile_indexes = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
@@ -312,7 +312,7 @@ impl App {
     }
 
     /// Removes the pruned jobs from the open list: the jobs of the current profile that are not in `remaining`.
-    pub(super) fn remove_pruned_from_all_jobs(&mut self, remaining: &RemainingJobs) {
+    pub(super) fn remove_pruned_from_all_jobs(&mut self, remaining: &JobsLeftAfterPrune) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs.as_mut() {
             let AllJobs { list, profile_indexes, .. } = open;
@@ -354,7 +354,7 @@ mod tests {
     }
 
     fn all_profiles_jobs(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
-        AllProfilesJobs { jobs, without_profile_count: 0 }
+        AllProfilesJobs { jobs, jobs_without_profile_count: 0 }
     }
 
     fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {

@@ -2,12 +2,12 @@
 
 use super::report_row::ReportRow;
 use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 use crate::tui::draw::bars::{bar_cells, fraction_bar, linear_scale_line};
 use crate::tui::format::{count_text, short_age, truncate_path};
-use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::columns::PERCENT_CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
-use crate::tui::views::draw::table::change_cell;
+use crate::tui::views::draw::table::percent_change_text;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, TableCell};
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -37,18 +37,18 @@ fn path<'a, R>(row: &ListRow<'a, R>, path: Option<&str>, width: usize) -> TableC
     }
 }
 
-pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
+pub(super) fn columns_of_searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
         C::flexible("query", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("searches", 10, |row, _| row.cell(count_text(&row.item.hits))),
-        C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
+        C::right_aligned("change", PERCENT_CHANGE_WIDTH, change).optional(1),
         C::right_aligned("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
         }),
         C::left_aligned(linear_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
-            let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
+            let (share, theme) = (row.item.click_rate.value().map_or(0.0, DecimalCount::as_f64), row.view.theme);
             TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })
         .with_gap_before(2)
@@ -69,8 +69,8 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
 fn change<'a, R: ReportRow>(row: &ListRow<'a, R>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let Some(change) = R::tab_in(&row.view.app.analytics).change(row.item) else { return row.cell("") };
-    let is_small = ChangeWeight::of(change, ViewCount::ZERO) == ChangeWeight::Small;
-    TableCell::new(change_cell(change), if is_small { theme.muted } else { theme.text })
+    let is_small = ChangeWeight::of(change, DecimalCount::ZERO) == ChangeWeight::Small;
+    TableCell::new(percent_change_text(change), if is_small { theme.muted } else { theme.text })
 }
 
 fn status_style(row: &ListRow<'_, Feedback>) -> Style {
@@ -81,7 +81,7 @@ fn status_style(row: &ListRow<'_, Feedback>) -> Style {
     }
 }
 
-pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
+pub(super) fn columns_of_feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
@@ -110,13 +110,13 @@ const HALF_BAR_CELLS: usize = 12;
 /// The heading of a diverging bar: the names of its halves, left and right of their axis.
 const VOTES_HEADING: &str = "       down │ up";
 
-pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
+pub(super) fn columns_of_page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     type C = Column<ListCell<PageFeedback>>;
     vec![
         C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width))
             .with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
-        C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
+        C::right_aligned("change", PERCENT_CHANGE_WIDTH, change).optional(1),
         C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
         C::right_aligned("code samples", 14, |row, _| row.cell(count_text(&row.item.code))).optional(3),
         C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).with_gap_before(2).optional(2),
@@ -138,7 +138,7 @@ fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
     ])
 }
 
-pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
+pub(super) fn columns_of_questions() -> Vec<Column<ListCell<Question>>> {
     type C = Column<ListCell<Question>>;
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.asked_at)).optional(3),

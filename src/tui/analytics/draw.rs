@@ -33,7 +33,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// Minimum width of the screen at which two blanks separate a note from the time.
-const MIN_WIDTH_WITH_GAP: usize = 60;
+const MIN_WIDTH_WITH_GAP_BEFORE_TIME: usize = 60;
 
 /// The minimum number of cells for the filter beside the range.
 const MIN_FILTER_CELLS: usize = 20;
@@ -184,7 +184,7 @@ pub(super) fn draw_note(
     let mut row = TextRow::new(width);
     row.push(" ", style);
     // With a single blank before it, the time reads like a part of the note, but a narrow screen has no space for two.
-    let gap = if width < MIN_WIDTH_WITH_GAP { 1 } else { 2 };
+    let gap = if width < MIN_WIDTH_WITH_GAP_BEFORE_TIME { 1 } else { 2 };
     row.push_left_aligned(&text, end.saturating_sub(1 + gap), style);
     if !text.is_empty() || end > row.used_cells() {
         row.pad_to(end).push(as_of, view.theme.muted);

@@ -25,15 +25,15 @@ use crate::model::analytics::needs_work::{NeedsWorkRanking, PageSignals, Problem
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::bars::{fraction_bar, linear_scale_line, short_number_with_decimal};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::format::{format_count, format_views, plural, truncate_path};
-use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::columns::PERCENT_CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
-use crate::tui::views::draw::table::change_cell;
+use crate::tui::views::draw::table::percent_change_text;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{NewFile, Overwrite};
@@ -128,7 +128,7 @@ impl App {
 
     /// Returns what readers wrote about a page, as quotes.
     fn reader_texts(&self, page: &PageSignals) -> Vec<String> {
-        let [comments, questions] = self.texts_about(page);
+        let [comments, questions] = self.open_comments_and_unanswered_questions(page);
         let comments = comments.into_iter().map(|comment| ("- comment:", comment));
         let questions = questions.into_iter().map(|question| ("- unanswered question:", question));
         let unclicked_searches = page.unclicked_searches.iter().map(|query| ("- search that nobody clicked:", query));
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// Returns the open comments on a page and the unanswered questions about it, from the rows that are loaded.
-    fn texts_about(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
+    fn open_comments_and_unanswered_questions(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
         let is_about = |path: Option<Cow<'_, str>>| path.as_deref() == page.path.as_ref().map(CleanText::as_str);
         let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
         let comments = comments
@@ -181,7 +181,7 @@ impl Component for NeedsWorkScreen {
         if handle_range_action(action, cx) {
             return Flow::Handled;
         }
-        if handle_list_action(action, &COLUMNS, self, |app| &mut app.analytics.needs_work, cx) {
+        if handle_list_action(action, &COLUMN_FIELDS, self, |app| &mut app.analytics.needs_work, cx) {
             return Flow::Handled;
         }
         match action {
@@ -322,7 +322,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         let views = partial.then(|| "views: most viewed pages only".to_owned());
         let others = ReportSet { has_views: false, ..analytics.loaded_reports().partial() };
         let in_part = (!others.is_empty()).then(|| format!("partial: {}", others.names_in_sentence()));
-        let searches = searches_of_no_page(&tab.ranking);
+        let searches = unmatched_searches_note(&tab.ranking);
         let beside: Vec<&str> = views.iter().chain(&in_part).chain(&searches).map(String::as_str).collect();
         let change = fitting_change(&beside);
         let change = change.or_else(|| (!partial).then(|| "the previous period is not loaded".to_owned()));
@@ -361,16 +361,16 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
 
 /// Returns the note about searches that fit no page, because no path matches their words; `None` if there are no such
 /// searches. The last row of the list also shows how many they are.
-fn searches_of_no_page(ranking: &NeedsWorkRanking) -> Option<String> {
+fn unmatched_searches_note(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let fit = if searches == ViewCount::ONE { "search fits" } else { "searches fit" };
+    let fit = if searches == DecimalCount::ONE { "search fits" } else { "searches fit" };
     // The words “never clicked” are left out, because the line with the totals, above the note, already contains them.
     Some(format!("{} {fit} no page's path", format_views(searches)))
 }
 
 /// The names of the fields that have a column.
-const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
+const COLUMN_FIELDS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
 /// The width of a share in cells: `   12.3%`.
 const SHARE_CELLS: usize = 8;
 /// The minimum width of a table that shows the share beside each number.
@@ -407,7 +407,7 @@ fn table(width: usize, ranking: &NeedsWorkRanking) -> Table<ListCell<PageSignals
         } else {
             C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
-        signal(["change", "change  of loss"], CHANGE_WIDTH - 1, change).optional(4),
+        signal(["change", "change  of loss"], PERCENT_CHANGE_WIDTH - 1, change).optional(4),
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
@@ -476,7 +476,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     parts.extend(ProblemSignal::ALL.into_iter().filter(|signal| app.config.weights.get(*signal) > 0.0).map(signal));
     let score = format!("{:>16}  the weighted average of these shares", share_text(page.score));
     parts.push(("Score", score));
-    let [comments, questions] = app.texts_about(page);
+    let [comments, questions] = app.open_comments_and_unanswered_questions(page);
     let lines = |texts: Vec<&CleanText>| texts.into_iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n");
     parts.push(("Searches", lines(page.unclicked_searches.iter().collect())));
     parts.push(("Comments", lines(comments)));
@@ -509,7 +509,7 @@ fn export(app: &App) -> Option<Effect> {
     Some(Effect::WriteFile(NewFile { name, text, description: what }, Overwrite::Ask))
 }
 
-fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> String) -> TableCell<'a> {
+fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(DecimalCount) -> String) -> TableCell<'a> {
     row.item.value(ProblemSignal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
 }
 
@@ -527,9 +527,14 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width:
 /// Returns the cell with the change of the views. In a wide column, it also has the share of the site's lost views.
 fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {
     let change = row.item.views_change;
-    let style = ChangeWeight::of(change, ViewCount::ZERO).style(change, row.view.theme);
-    let change = Span::styled(change_cell(change), style);
-    TableCell::Spans(number_and_share(row, change, ProblemSignal::LostViews, width >= CHANGE_WIDTH - 1 + SHARE_CELLS))
+    let style = ChangeWeight::of(change, DecimalCount::ZERO).style(change, row.view.theme);
+    let change = Span::styled(percent_change_text(change), style);
+    TableCell::Spans(number_and_share(
+        row,
+        change,
+        ProblemSignal::LostViews,
+        width >= PERCENT_CHANGE_WIDTH - 1 + SHARE_CELLS,
+    ))
 }
 
 /// Returns the number of a signal and, if the column is wide, the share of the site's total. The share is left blank if

@@ -6,7 +6,7 @@ use crate::model::analytics::fields::{Field, FieldValue, FilterFlag, HasFields};
 use crate::model::analytics::{Question, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use std::collections::HashMap;
 
 /// What questions are grouped by.
@@ -52,8 +52,8 @@ impl QuestionGroup {
     /// Returns the share of unanswered questions, 0 to 1. Ignores questions of which it is unknown whether they were
     /// answered. `None` if no questions remain.
     pub(super) fn unanswered_share(&self) -> Option<f64> {
-        let known = ViewCount::from(self.answered + self.unanswered);
-        (!known.is_zero()).then(|| ViewCount::from(self.unanswered).ratio_to(known))
+        let known = DecimalCount::from(self.answered + self.unanswered);
+        (!known.is_zero()).then(|| DecimalCount::from(self.unanswered).ratio_to(known))
     }
 }
 
@@ -129,7 +129,7 @@ impl QuestionGroups {
             };
             let (current, previous) = (count(current), count(previous));
             let number =
-                |counts: &HashMap<CleanText, u64>, name| ViewCount::from(counts.get(name).copied().unwrap_or(0));
+                |counts: &HashMap<CleanText, u64>, name| DecimalCount::from(counts.get(name).copied().unwrap_or(0));
             for group in groups.values_mut() {
                 let (current, previous) = (number(&current, &group.name), number(&previous, &group.name));
                 group.change = Some(match (is_complete, previous.is_zero()) {

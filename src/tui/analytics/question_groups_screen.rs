@@ -18,14 +18,14 @@ use crate::model::analytics::Question;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::bars::{fraction_bar, linear_scale_line};
 use crate::tui::format::{format_views, short_age, truncate_path};
-use crate::tui::views::columns::CHANGE_WIDTH;
-use crate::tui::views::draw::table::change_cell;
+use crate::tui::views::columns::PERCENT_CHANGE_WIDTH;
+use crate::tui::views::draw::table::percent_change_text;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, Table, TableCell};
 
 const BAR_CELLS: usize = 14;
 /// The names of the fields that have a column.
-const COLUMNS: [&str; 5] = ["name", "questions", "unanswered", "share", "last"];
+const COLUMN_FIELDS: [&str; 5] = ["name", "questions", "unanswered", "share", "last"];
 
 /// The component of the questions tab while the questions are counted by page or by category.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Component for QuestionGroupsScreen {
 
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if handle_range_action(action, cx)
-            || handle_list_action(action, &COLUMNS, self, |app| &mut app.analytics.question_groups, cx)
+            || handle_list_action(action, &COLUMN_FIELDS, self, |app| &mut app.analytics.question_groups, cx)
         {
             return Flow::Handled;
         }
@@ -130,8 +130,8 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
         })
         .with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
-        C::right_aligned("change", CHANGE_WIDTH, |row, _| match row.item.change {
-            Some(change) => row.cell(change_cell(change)),
+        C::right_aligned("change", PERCENT_CHANGE_WIDTH, |row, _| match row.item.change {
+            Some(change) => row.cell(percent_change_text(change)),
             None => row.muted_cell("–"),
         }),
         C::right_aligned("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),

@@ -8,7 +8,7 @@ use super::tab::AnalyticsTab;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 use crate::tui::format::count_text;
 use crate::tui::widgets::table::{Column, ListCell};
 
@@ -25,7 +25,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// What one row is called, such as `search`.
     const ROW_NAME: &'static str;
     /// The names of the fields that have a column.
-    const COLUMNS: &'static [&'static str];
+    const COLUMN_FIELDS: &'static [&'static str];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self>;
 
@@ -35,7 +35,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     fn columns() -> Vec<Column<ListCell<Self>>>;
 
     /// Returns the numbers above the table, with their names.
-    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)>;
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, DecimalCount)>;
 
     /// Returns the number that a bar of full length stands for. All rows have the same scale.
     fn bar_maximum(_report: &RowsReport<Self>) -> f64 {
@@ -63,12 +63,12 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
 }
 
 /// Returns how many rows of a report have a property.
-fn count_rows<R>(report: &RowsReport<R>, has: impl Fn(&R) -> bool) -> ViewCount {
+fn count_rows<R>(report: &RowsReport<R>, has: impl Fn(&R) -> bool) -> DecimalCount {
     let count = report.rows.iter().filter(|row| has(row)).count();
-    ViewCount::from(u64::try_from(count).unwrap_or(u64::MAX))
+    DecimalCount::from(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-fn times_text(count: &Count) -> String {
+fn how_often_text(count: &Count) -> String {
     if matches!(count, Count::Known(1)) { "once".to_owned() } else { format!("{} times", count_text(count)) }
 }
 
@@ -79,7 +79,7 @@ fn time_text(time: Option<crate::model::Time>) -> String {
 impl ReportRow for Search {
     const TAB: AnalyticsTab = AnalyticsTab::Searches;
     const ROW_NAME: &'static str = "search";
-    const COLUMNS: &'static [&'static str] = &["search", "hits", "ctr", "page", "last"];
+    const COLUMN_FIELDS: &'static [&'static str] = &["search", "hits", "ctr", "page", "last"];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.searches
@@ -90,10 +90,10 @@ impl ReportRow for Search {
     }
 
     fn columns() -> Vec<Column<ListCell<Self>>> {
-        columns::searches()
+        columns::columns_of_searches()
     }
 
-    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, DecimalCount)> {
         let total = report.totals.total.value().map(|total| ("searches", total));
         let [queries, unclicked] = match report.is_complete() {
             true => ["queries", "unclicked queries"],
@@ -116,7 +116,7 @@ impl ReportRow for Search {
             (false, Some(percent)) => format!("{percent} clicked a result"),
             (false, None) => "unknown clicks".to_owned(),
         };
-        format!("searched {}, {clicks}:", times_text(&self.hits))
+        format!("searched {}, {clicks}:", how_often_text(&self.hits))
     }
 
     fn reader_text(&self) -> &str {
@@ -127,7 +127,7 @@ impl ReportRow for Search {
         let page = self.top_page.as_ref().map_or_else(|| "nobody clicked a result".to_owned(), CleanText::to_string);
         vec![
             ("Query", self.query.to_string()),
-            ("Searched", times_text(&self.hits)),
+            ("Searched", how_often_text(&self.hits)),
             ("Clicked", columns::percent(&self.click_rate).unwrap_or_else(|| "unknown".to_owned())),
             ("Most clicked page", page),
             ("Last searched", time_text(self.last_searched_at)),
@@ -138,7 +138,7 @@ impl ReportRow for Search {
 impl ReportRow for Feedback {
     const TAB: AnalyticsTab = AnalyticsTab::Feedback;
     const ROW_NAME: &'static str = "feedback";
-    const COLUMNS: &'static [&'static str] = &["time", "page", "status", "helpful", "comment"];
+    const COLUMN_FIELDS: &'static [&'static str] = &["time", "page", "status", "helpful", "comment"];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.feedback
@@ -149,10 +149,10 @@ impl ReportRow for Feedback {
     }
 
     fn columns() -> Vec<Column<ListCell<Self>>> {
-        columns::feedback()
+        columns::columns_of_feedback()
     }
 
-    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, DecimalCount)> {
         vec![
             (if report.is_complete() { "feedback" } else { "loaded feedback" }, count_rows(report, |_| true)),
             ("open", count_rows(report, |row| row.status.is_open())),
@@ -203,7 +203,7 @@ impl ReportRow for Feedback {
 impl ReportRow for PageFeedback {
     const TAB: AnalyticsTab = AnalyticsTab::Feedback;
     const ROW_NAME: &'static str = "feedback on a page";
-    const COLUMNS: &'static [&'static str] = &["page", "up", "down", "code"];
+    const COLUMN_FIELDS: &'static [&'static str] = &["page", "up", "down", "code"];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.feedback_by_page
@@ -214,10 +214,10 @@ impl ReportRow for PageFeedback {
     }
 
     fn columns() -> Vec<Column<ListCell<Self>>> {
-        columns::page_feedback()
+        columns::columns_of_page_feedback()
     }
 
-    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, DecimalCount)> {
         let sum = |of: fn(&Self) -> &Count| report.rows.iter().filter_map(|row| of(row).value()).sum();
         vec![
             (if report.is_complete() { "pages" } else { "loaded pages" }, count_rows(report, |_| true)),
@@ -228,7 +228,7 @@ impl ReportRow for PageFeedback {
 
     fn bar_maximum(report: &RowsReport<Self>) -> f64 {
         let votes = report.rows.iter().flat_map(|row| [&row.thumbs_up, &row.thumbs_down]);
-        votes.filter_map(|count| count.value()).max().map_or(0.0, ViewCount::as_f64)
+        votes.filter_map(|count| count.value()).max().map_or(0.0, DecimalCount::as_f64)
     }
 
     fn page(&self) -> Option<CleanText> {
@@ -253,7 +253,7 @@ impl ReportRow for PageFeedback {
 impl ReportRow for Question {
     const TAB: AnalyticsTab = AnalyticsTab::Questions;
     const ROW_NAME: &'static str = "question";
-    const COLUMNS: &'static [&'static str] = &["time", "status", "page", "category", "question"];
+    const COLUMN_FIELDS: &'static [&'static str] = &["time", "status", "page", "category", "question"];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.questions
@@ -264,10 +264,10 @@ impl ReportRow for Question {
     }
 
     fn columns() -> Vec<Column<ListCell<Self>>> {
-        columns::questions()
+        columns::columns_of_questions()
     }
 
-    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, DecimalCount)> {
         vec![
             (if report.is_complete() { "questions" } else { "loaded questions" }, count_rows(report, |_| true)),
             ("unanswered", count_rows(report, |row| row.is_answered == Some(false))),

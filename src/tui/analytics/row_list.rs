@@ -141,8 +141,8 @@ impl<R: HasFields> RowList<R> {
     }
 }
 
-/// Whether the arrow of an order points up. For the fields `time` and `last` the arrow is reversed, because their columns
-/// show ages: an ascending order of times is a descending order of ages.
+/// Whether the arrow of an order points up. For the fields `time` and `last` the arrow is reversed, because their
+/// columns show ages: an ascending order of times is a descending order of ages.
 pub(super) fn sort_arrow_points_up(field: &str, is_ascending: bool) -> bool {
     is_ascending != matches!(field, "time" | "last")
 }

@@ -11,7 +11,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 use crate::tui::msg::Effect;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct RowsTab<R: FieldedRow> {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::tui) struct SummaryNumber {
     pub name: &'static str,
-    pub value: ViewCount,
+    pub value: DecimalCount,
     /// How the number has changed; `None` unless both compared reports are complete.
     pub change: Option<ViewsChange>,
 }
@@ -56,7 +56,7 @@ struct RowsComparison<R> {
     /// The ranges whose reports are being read from the cache.
     ranges_being_read: Vec<DateRange>,
     /// The ranges whose reports are not cached or not fresh, and are requested only after a confirmation.
-    unconfirmed_ranges: Vec<DateRange>,
+    ranges_to_confirm: Vec<DateRange>,
 }
 
 /// A report whose rows can be found by their keys.
@@ -78,10 +78,10 @@ impl<R: FieldedRow> KeyedReport<R> {
 
     /// Returns the count to compare (see [`FieldedRow::compared_count`]) of the row with this key: 0 if a complete
     /// report doesn't have the row, and `None` if the count is unknown.
-    fn number(&self, key: &CleanText) -> Option<ViewCount> {
+    fn compared_count_of_key(&self, key: &CleanText) -> Option<DecimalCount> {
         match self.positions.get(key).and_then(|at| self.report.rows.get(*at)) {
             Some(row) => row.compared_count().and_then(Count::value),
-            None => self.is_complete().then_some(ViewCount::ZERO),
+            None => self.is_complete().then_some(DecimalCount::ZERO),
         }
     }
 }
@@ -152,14 +152,14 @@ impl<R: FieldedRow> RowsTab<R> {
                     self.report.start();
                     self.report.finish(Err(failure), now);
                 } else if self.report.is_loading() {
-                    self.stop_waiting();
+                    self.clear_loading_state();
                 }
                 None
             }
             RowsMsg::Cached { range, report, is_fresh } if self.compares(range) => {
                 if let Some(comparison) = &mut self.comparison {
                     comparison.ranges_being_read.retain(|other| *other != range);
-                    comparison.unconfirmed_ranges.extend(Some(range).filter(|_| report.is_none() || !is_fresh));
+                    comparison.ranges_to_confirm.extend(Some(range).filter(|_| report.is_none() || !is_fresh));
                 }
                 if let Some(report) = report.filter(|_| is_fresh) {
                     self.show_compared(range, report);
@@ -195,9 +195,9 @@ impl<R: FieldedRow> RowsTab<R> {
 
     /// Returns the ranges of a new comparison whose reports have to be requested, because they are not cached or not
     /// fresh. Empty until the cache was read.
-    pub(in crate::tui) fn unconfirmed_compared_ranges(&self) -> &[DateRange] {
+    pub(in crate::tui) fn compared_ranges_to_confirm(&self) -> &[DateRange] {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.ranges_being_read.is_empty());
-        comparison.map_or(&[], |comparison| &comparison.unconfirmed_ranges)
+        comparison.map_or(&[], |comparison| &comparison.ranges_to_confirm)
     }
 
     /// Returns the compared ranges of which only some rows are loaded; none until both reports are loaded.
@@ -213,7 +213,7 @@ impl<R: FieldedRow> RowsTab<R> {
     /// rows of the reports that are partial. Sends at most `max_requests` requests for each report. Returns the
     /// effects.
     pub(in crate::tui) fn load_compared(&mut self, max_requests: u32) -> Vec<Effect> {
-        let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed_ranges));
+        let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.ranges_to_confirm));
         let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());
         let ranges = unconfirmed.unwrap_or_else(|| self.partial_compared_ranges());
         let plan = |range| RowsLoadPlan { range, max_requests, from_start: false };
@@ -233,7 +233,7 @@ impl<R: FieldedRow> RowsTab<R> {
             gone_rows: Vec::new(),
             new_row_count: 0,
             ranges_being_read: ranges_to_read.clone(),
-            unconfirmed_ranges: Vec::new(),
+            ranges_to_confirm: Vec::new(),
         });
         if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.current)).cloned() {
             self.show_compared(ranges.current, shown);
@@ -282,12 +282,12 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Returns the compared ranges; `None` if nothing is compared, or if the user has not confirmed the cost of the
     /// comparison.
     pub(in crate::tui) fn compared_ranges(&self) -> Option<ComparedRanges> {
-        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unconfirmed_ranges.is_empty());
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.ranges_to_confirm.is_empty());
         comparison.map(|comparison| comparison.ranges)
     }
 
     /// Computes the numbers above the table. `numbers` returns the numbers of a report.
-    pub(in crate::tui) fn update_summary(&mut self, numbers: fn(&RowsReport<R>) -> Vec<(&'static str, ViewCount)>) {
+    pub(in crate::tui) fn update_summary(&mut self, numbers: fn(&RowsReport<R>) -> Vec<(&'static str, DecimalCount)>) {
         let Some(report) = self.report() else { return };
         let compared = self.comparison.as_ref().filter(|comparison| comparison.is_complete());
         let compared = compared.and_then(|comparison| {
@@ -296,8 +296,9 @@ impl<R: FieldedRow> RowsTab<R> {
         });
         let change = |name| {
             let (ranges, current, previous) = compared.as_ref()?;
-            let of =
-                |numbers: &[(&str, ViewCount)]| numbers.iter().find(|(known, _)| *known == name).map(|found| found.1);
+            let of = |numbers: &[(&str, DecimalCount)]| {
+                numbers.iter().find(|(known, _)| *known == name).map(|found| found.1)
+            };
             let (current, previous) =
                 (ranges.comparable_current(of(current)?), ranges.comparable_previous(of(previous)?));
             Some(ViewsChange::InBoth { current, previous })
@@ -347,7 +348,7 @@ impl<R: FieldedRow> RowsTab<R> {
         if previous.is_complete() && !previous.positions.contains_key(row.key()) {
             return Some(row.compared_count().and_then(Count::value).map_or(ViewsChange::Unknown, ViewsChange::New));
         }
-        Some(match (current.number(row.key()), previous.number(row.key())) {
+        Some(match (current.compared_count_of_key(row.key()), previous.compared_count_of_key(row.key())) {
             (Some(current), Some(previous)) if current.is_zero() => ViewsChange::Gone(previous),
             (Some(current), Some(previous)) => ViewsChange::InBoth {
                 current: ranges.comparable_current(current),
@@ -358,7 +359,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Ends the loading state without a new report. The previous report, if any, stays.
-    pub(in crate::tui) fn stop_waiting(&mut self) {
+    pub(in crate::tui) fn clear_loading_state(&mut self) {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }
 

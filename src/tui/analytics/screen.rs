@@ -71,7 +71,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         if handle_range_action(action, cx) {
             return Flow::Handled;
         }
-        if handle_list_action(action, R::COLUMNS, self, |app| R::tab_in_mut(&mut app.analytics), cx) {
+        if handle_list_action(action, R::COLUMN_FIELDS, self, |app| R::tab_in_mut(&mut app.analytics), cx) {
             return Flow::Handled;
         }
         let app = &mut *cx.app;
@@ -263,7 +263,7 @@ pub(super) fn handle_range_action(action: Action, cx: &mut Cx<'_>) -> bool {
     match action {
         Action::NextPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(1)),
         Action::PreviousPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(-1)),
-        Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
+        Action::NextRange => cx.effects.extend(views.switch_to_next_preset(cx.now)),
         Action::PreviousPeriod => cx.app.step_period(-1, cx.now, cx.effects),
         Action::NextPeriod => cx.app.step_period(1, cx.now, cx.effects),
         Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
@@ -288,7 +288,7 @@ pub(in crate::tui) fn click_range_rule(tab: AnalyticsTab, at: Position, rule: Re
             cx.effects.extend(cx.app.views.set_period(period, Some(preset), cx.now));
         }
         Some(RangeNameAction::Custom) => Calendar::open(CalendarPurpose::Show, cx),
-        Some(RangeNameAction::Next) => cx.effects.extend(cx.app.views.next_preset(cx.now)),
+        Some(RangeNameAction::Next) => cx.effects.extend(cx.app.views.switch_to_next_preset(cx.now)),
         None => {}
     }
     true

@@ -81,7 +81,7 @@ impl AnalyticsTab {
 
     /// Returns the number of cells that the names of the tabs take in an upper rule without a filter, including the gap
     /// after each name.
-    pub(in crate::tui) fn names_width(self, width: u16) -> usize {
+    pub(in crate::tui) fn tab_names_width(self, width: u16) -> usize {
         self.visible_tabs(width, false).map(|tab| tab.name().width() + TAB_GAP).sum()
     }
 

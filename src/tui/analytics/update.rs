@@ -98,7 +98,7 @@ impl App {
                 self.ask_to_load_compared::<R>(now);
             }
         } else if next_effect.is_some() {
-            R::tab_in_mut(&mut self.analytics).stop_waiting();
+            R::tab_in_mut(&mut self.analytics).clear_loading_state();
         }
     }
 
@@ -112,7 +112,7 @@ impl App {
             return;
         }
         let ranges = self.views.try_days_to_compare_with_previous(now.date_naive());
-        self.compare_report_days::<R>(ranges, now, effects);
+        self.compare_report_ranges::<R>(ranges, now, effects);
     }
 
     /// Compares what the tab on screen shows with another range.
@@ -120,18 +120,18 @@ impl App {
         let ranges = self.views.days_to_compare(other, now.date_naive()).map_err(|why| why.to_string());
         match self.analytics.tab {
             AnalyticsTab::Pages | AnalyticsTab::NeedsWork => self.compare_with(other, now, effects),
-            AnalyticsTab::Searches => self.compare_report_days::<Search>(ranges, now, effects),
+            AnalyticsTab::Searches => self.compare_report_ranges::<Search>(ranges, now, effects),
             AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => {
-                self.compare_report_days::<PageFeedback>(ranges, now, effects);
+                self.compare_report_ranges::<PageFeedback>(ranges, now, effects);
             }
-            AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(ranges, now, effects),
-            AnalyticsTab::Questions => self.compare_report_days::<Question>(ranges, now, effects),
+            AnalyticsTab::Feedback => self.compare_report_ranges::<Feedback>(ranges, now, effects),
+            AnalyticsTab::Questions => self.compare_report_ranges::<Question>(ranges, now, effects),
         }
     }
 
     /// Asks whether to request the reports of a comparison that are not cached or not fresh.
     fn ask_to_load_compared<R: ReportRow>(&mut self, now: Time) {
-        let ranges = R::tab_in(&self.analytics).unconfirmed_compared_ranges();
+        let ranges = R::tab_in(&self.analytics).compared_ranges_to_confirm();
         if ranges.is_empty() || !self.dialogs.is_empty() {
             return;
         }
@@ -162,7 +162,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    fn compare_report_days<R: ReportRow>(
+    fn compare_report_ranges<R: ReportRow>(
         &mut self,
         ranges: Result<ComparedRanges, String>,
         now: Time,
@@ -212,7 +212,7 @@ impl App {
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Views(ViewsEffect::LoadCachedReport(of)) if *of == range));
         if effects.len() < before {
-            self.views.postpone_loading();
+            self.views.ignore_running_load();
         }
         let analytics = &mut self.analytics;
         match tab {

@@ -15,7 +15,7 @@ use crate::tui::format::{format_count, plural};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::message_fit::fit_message;
-use crate::tui::pull_request::facts::{counts_text, title, views_text};
+use crate::tui::pull_request::facts::{counts_text, number_and_title, views_text};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -32,7 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let texts = DialogFrame {
         upper_right: Line::styled(totals_text(view, open), theme.muted),
         lower_left: Line::styled(state_note(view, open), theme.muted),
-        ..DialogFrame::with_tabs(view, JobTab::Changes, title(app, open.job))
+        ..DialogFrame::with_tabs(view, JobTab::Changes, number_and_title(app, open.job))
     };
     let inner = texts.draw(frame, view, open);
     match (open.diff(), &open.load) {
@@ -132,9 +132,9 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
             let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
             let text = hunk.map(|hunk| {
                 // The line numbers of the hunk are left out, because the lines below show theirs.
-                let section = CleanText::line(diff.section(hunk));
+                let heading = CleanText::line(diff.heading(hunk));
                 let skips_lines = hunk.old_start.max(hunk.new_start) > 1;
-                if skips_lines { format!("⋯ {section}") } else { section.to_string() }
+                if skips_lines { format!("⋯ {heading}") } else { heading.to_string() }
             });
             vec![Line::styled(truncate(&text.unwrap_or_default(), width), theme.muted)]
         }
@@ -240,7 +240,7 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, inner: Rec
     draw_line(frame, row, 0, Line::styled(" /", view.theme.key));
     let field = Rect { x: row.x + 2, width: row.width - 3, ..row };
     frame.render_widget(search.area(), field);
-    cursor::place_in_input(frame, view, field);
+    cursor::place_cursor_in_input(frame, view, field);
 }
 
 impl Changes {

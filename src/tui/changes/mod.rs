@@ -15,7 +15,7 @@ mod quote;
 mod rows;
 
 use crate::model::diff::{Diff, LoadedDiff, changed_words};
-use crate::model::job::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::model::load::{Load, Timed};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -23,8 +23,8 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::format::position_text;
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::Keymap;
-use crate::tui::pull_request::preview::page_in_preview;
-use crate::tui::pull_request::{close_tabs, show_tab};
+use crate::tui::pull_request::preview::page_url_in_preview;
+use crate::tui::pull_request::{close_pull_request_tabs, show_tab};
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{JobsEffect, JobsMsg};
@@ -167,7 +167,7 @@ impl Changes {
     fn selected_page(&self) -> Option<CleanText> {
         let loaded = &self.load.shown()?.value;
         let file = loaded.diff.files.get(self.rows.file_of(self.selected_row))?;
-        page_in_preview(loaded.site.preview.as_ref()?, file.path.as_str())
+        page_url_in_preview(loaded.site.preview.as_ref()?, file.path.as_str())
     }
 
     /// Opens a follow-up that quotes the marked lines or, if none are marked, the selected line.
@@ -320,7 +320,7 @@ impl Component for Changes {
         if std::mem::take(&mut self.is_typing) {
             self.search = None;
         } else if self.marking_start.take().is_none() && self.search.take().is_none() {
-            close_tabs(cx.app);
+            close_pull_request_tabs(cx.app);
             return Flow::Close;
         }
         Flow::Handled
@@ -392,7 +392,7 @@ impl Component for Changes {
         }
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         remaining.contains(self.job)
     }
 

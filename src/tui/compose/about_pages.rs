@@ -9,28 +9,28 @@ use std::collections::HashSet;
 const MAX_NAMED_PAGES: usize = 3;
 
 /// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
-pub(in crate::tui) fn short_list(pages: &[CleanText]) -> String {
-    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { sentence_list(pages) }
+pub(in crate::tui) fn short_page_list(pages: &[CleanText]) -> String {
+    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { joined_page_paths(pages) }
 }
 
 /// Formats all pages as a list within a sentence: `/a, /b and /c`.
-pub(in crate::tui) fn sentence_list(pages: &[CleanText]) -> String {
-    text::sentence_list(&pages.iter().map(CleanText::as_str).collect::<Vec<_>>())
+pub(in crate::tui) fn joined_page_paths(pages: &[CleanText]) -> String {
+    text::join_with_and(&pages.iter().map(CleanText::as_str).collect::<Vec<_>>())
 }
 
 /// Returns the title of the editor for a job about these pages.
-pub(in crate::tui) fn title_of_job_about(pages: &[CleanText]) -> CleanText {
+pub(in crate::tui) fn title_of_job_about_pages(pages: &[CleanText]) -> CleanText {
     CleanText::line(&match pages {
         [first, second, rest @ ..] if pages.len() > MAX_NAMED_PAGES => {
             format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
         }
-        pages => format!("New job about {}", sentence_list(pages)),
+        pages => format!("New job about {}", joined_page_paths(pages)),
     })
 }
 
 /// Returns the initial text of the editor for a job about these pages.
 pub(in crate::tui) fn initial_text(pages: &[CleanText]) -> String {
-    let mut text = format!("{}: ", short_list(pages));
+    let mut text = format!("{}: ", short_page_list(pages));
     if pages.len() > MAX_NAMED_PAGES {
         text.push('\n');
         text.extend(pages.iter().map(|page| format!("\n- {page}")));

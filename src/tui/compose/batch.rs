@@ -30,7 +30,7 @@ const MAX_BATCH_TITLE_CHARS: usize = 200;
 const MAX_MESSAGE_LINES: usize = 3;
 
 #[derive(Debug)]
-pub struct Batch {
+pub struct BatchDialog {
     /// The text with all prompts, as typed or pasted.
     pub input: TextInput,
     /// Whether the text is saved as a draft.
@@ -106,7 +106,7 @@ pub(in crate::tui) fn prompt_list_area(g: Geometry) -> Rect {
     Rect { height: lines.height.saturating_sub(1), ..lines }
 }
 
-impl Batch {
+impl BatchDialog {
     /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft
     /// afterwards.
     fn save_or_delete_draft(&mut self, cx: &mut Cx<'_>) -> bool {
@@ -188,11 +188,11 @@ impl App {
         let input = TextInput::multi_line(&text);
         let prompt_count = count_prompts(&input);
         let draft_state = DraftState::Unchanged;
-        self.open(Batch { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });
+        self.open(BatchDialog { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });
     }
 
     pub(in crate::tui) fn read_prompts_from_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
-        if let Some(batch) = self.find_mut::<Batch>() {
+        if let Some(batch) = self.find_mut::<BatchDialog>() {
             batch.step = BatchStep::Reading(CleanText::line(file));
             batch.message = None;
             effects.push(Effect::Prompts(PromptsEffect::ReadPrompts(file.to_owned())));
@@ -245,7 +245,7 @@ impl App {
     }
 }
 
-impl Component for Batch {
+impl Component for BatchDialog {
     fn contexts(&self) -> &'static [Context] {
         match self.step {
             BatchStep::Writing => &[Context::BatchText, Context::Text, Context::Everywhere],
@@ -377,7 +377,7 @@ fn count_prompts(input: &TextInput) -> usize {
     parse_prompts(None, &input.text()).map_or(0, |prompts| prompts.len())
 }
 
-impl Batch {
+impl BatchDialog {
     /// Returns the area of the text, and the lines of the message below it.
     fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
         let inner = app.geometry().content;
@@ -396,7 +396,7 @@ impl Batch {
     fn status(&self, app: &App) -> EditorStatus {
         let prompts = plural(self.prompt_count, "prompt");
         EditorStatus {
-            content: match self.prompt_count {
+            label_and_value: match self.prompt_count {
                 0 => None,
                 1 => Some(("", [prompts.clone(), prompts])),
                 _ => Some(("", [format!("{prompts}, separated by blank lines"), prompts])),
@@ -408,14 +408,14 @@ impl Batch {
     }
 }
 
-fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
+fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog) {
     let theme = view.theme;
     let frame_texts = DialogFrame { is_heavy: true, ..DialogFrame::new(view, "New jobs from a list") };
     let inner = frame_texts.draw(frame, view, batch);
     let (text, message) = batch.text_and_message(view.app);
     draw_text_margin(frame, view, text);
     frame.render_widget(batch.input.area(), text);
-    cursor::place_in_input(frame, view, text);
+    cursor::place_cursor_in_input(frame, view, text);
     if batch.input.is_blank() && batch.input.line_and_char_counts().1 == 0 {
         let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
         let hint = truncate("Prompts, separated by blank lines.", usize::from(rect.width));
@@ -431,7 +431,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
 }
 
-fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview) {
+fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, preview: &Preview) {
     let View { app, theme, now, .. } = view;
     let prompts = plural(preview.prompts.len(), "prompt");
     let title = match &preview.file {

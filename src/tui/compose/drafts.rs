@@ -1,7 +1,7 @@
 //! The list of drafts, and how drafts are opened and restored.
 
-use super::about_pages::{short_list, title_of_job_about};
-use super::batch::Batch;
+use super::about_pages::{short_page_list, title_of_job_about_pages};
+use super::batch::BatchDialog;
 use super::draft_state::join_drafts;
 use super::editor::Editor;
 use super::picker::{Picker, PickerEntry, PickerKind};
@@ -52,7 +52,9 @@ impl App {
     fn draft_title(&self, draft_target: DraftTarget) -> CleanText {
         match draft_target {
             DraftTarget::NewJob => CleanText::line("New job"),
-            DraftTarget::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
+            DraftTarget::AboutPages => {
+                CleanText::line(&format!("New job about {}", short_page_list(&self.draft_pages)))
+            }
             DraftTarget::Batch => CleanText::line("New jobs from a list"),
             DraftTarget::FollowUp(job) => match self.jobs.get(job) {
                 Some(row) => CleanText::line(&format!("Follow-up: {}", row.local.title)),
@@ -66,7 +68,7 @@ impl App {
     fn refresh_draft_list(&mut self) {
         let entries = self.draft_entries();
         if entries.is_empty() {
-            self.close_all::<Picker>(|picker| picker.kind == PickerKind::Drafts);
+            self.close_dialogs_if::<Picker>(|picker| picker.kind == PickerKind::Drafts);
         } else if let Some(picker) = self.find_mut::<Picker>().filter(|picker| picker.kind == PickerKind::Drafts) {
             picker.set_entries(Ok(entries));
         }
@@ -77,7 +79,7 @@ impl App {
         match draft_target {
             DraftTarget::NewJob => self.open_editor(draft_target, title, now),
             DraftTarget::AboutPages => {
-                let title = title_of_job_about(&self.draft_pages);
+                let title = title_of_job_about_pages(&self.draft_pages);
                 self.open_editor(draft_target, title, now);
             }
             DraftTarget::Batch => self.open_batch(now),
@@ -135,13 +137,13 @@ impl App {
             }
             self.open_draft(draft_target, now);
             // Removes the notice about the restored draft, because the reason that the dialog shows is more important.
-            self.dismiss_notice();
+            self.dismiss_or_shrink_notice();
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
         }
         let copy = self.key_label(Context::Editor, Action::Copy);
         if draft_target == DraftTarget::Batch {
-            if let Some(batch) = self.find_mut::<Batch>() {
+            if let Some(batch) = self.find_mut::<BatchDialog>() {
                 batch.show_failure(why, now);
             }
         } else if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.draft_target == draft_target) {

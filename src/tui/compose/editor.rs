@@ -1,12 +1,12 @@
 //! The prompt editor: one text, the draft that the text belongs to, and whether the text is saved.
 
-use super::about_pages::{are_same_pages, short_list, title_of_job_about};
-use super::blanks::split_at_blank;
+use super::about_pages::{are_same_pages, short_page_list, title_of_job_about_pages};
+use super::blanks::split_at_template_blank;
 use super::draft_state::{DraftState, join_drafts};
 use super::picker::{Picker, PickerKind};
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::failure::Failure;
-use crate::model::job::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::model::prompt::{DraftTarget, PromptKind, PromptResolution};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -65,7 +65,7 @@ pub struct Editor {
     pub message: Option<CleanText>,
     /// Whether the user was warned about an unfilled `{{blank}}` since the text last changed. If so, the next attempt
     /// to send the prompt is not stopped.
-    pub is_warned_about_blank: bool,
+    pub is_warned_about_template_blank: bool,
 }
 
 impl Editor {
@@ -83,10 +83,11 @@ impl Editor {
             pages.extend(self.pages.iter().filter(|page| !other_pages.contains(page)).cloned());
         }
         let is_other = !is_text_combined && !are_same_pages(&pages, &self.pages);
-        let mut with = Self::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
+        let mut with = Self::new(DraftTarget::AboutPages, title_of_job_about_pages(&pages), text);
         with.pages = pages;
         *self = with;
-        let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(other_pages));
+        let notice =
+            format!("Loaded a draft about {} from another docdeck on this computer", short_page_list(other_pages));
         if !is_other {
             return format!("{notice}.");
         }
@@ -120,7 +121,7 @@ impl Editor {
             is_inline: false,
             height: 0,
             message: None,
-            is_warned_about_blank: false,
+            is_warned_about_template_blank: false,
         }
     }
 
@@ -150,7 +151,7 @@ impl Editor {
             self.input.edit(Edit::TextStart);
             self.input.select_next_template_blank();
             self.template_text = self.input.text();
-            (self.message, self.is_warned_about_blank) = (None, false);
+            (self.message, self.is_warned_about_template_blank) = (None, false);
         } else {
             self.change(now, |input| input.insert_lines(text));
         }
@@ -171,7 +172,7 @@ impl Editor {
             pages.extend(self.pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
         }
         if !pages.is_empty() {
-            self.title = title_of_job_about(&pages);
+            self.title = title_of_job_about_pages(&pages);
         }
         self.pages = pages;
         self.input.replace(&join_drafts(text, &typed));
@@ -213,13 +214,13 @@ impl Editor {
     /// Clears the message and schedules saving, after the text has changed.
     pub fn mark_changed(&mut self, now: Time) {
         self.message = None;
-        self.is_warned_about_blank = false;
+        self.is_warned_about_template_blank = false;
         self.draft_state.mark_changed(now);
     }
 
     /// Submits the text as a prompt. If the text can't be sent, the editor stays open with a message.
     fn send(&mut self, cx: &mut Cx<'_>) -> Flow {
-        if let Some(why) = self.reason_not_to_send(cx) {
+        if let Some(why) = self.refusal_or_warning(cx) {
             self.message = Some(CleanText::line(&why));
             return Flow::Handled;
         }
@@ -241,7 +242,7 @@ impl Editor {
         Flow::Close
     }
 
-    fn reason_not_to_send(&mut self, cx: &Cx<'_>) -> Option<String> {
+    fn refusal_or_warning(&mut self, cx: &Cx<'_>) -> Option<String> {
         if self.is_blank_or_initial() {
             let is_empty = self.input.is_blank();
             let why = if is_empty { "the prompt is empty." } else { "describe what the agent should do." };
@@ -251,13 +252,13 @@ impl Editor {
             let copy = cx.app.key_label(Context::Editor, Action::Copy);
             return Some(format!("Not sent: the data folder can't be written. {copy} copies the text."));
         }
-        if self.input.has_template_blank() && !self.is_warned_about_blank {
+        if self.input.has_template_blank() && !self.is_warned_about_template_blank {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
-            self.is_warned_about_blank = true;
+            self.is_warned_about_template_blank = true;
             let [next, send] =
                 [Action::NextBlank, Action::Send].map(|action| cx.app.key_label(Context::Editor, action));
             let text = self.input.text();
-            let blank = split_at_blank(&text).map_or("A blank", |(_, blank, _)| blank);
+            let blank = split_at_template_blank(&text).map_or("A blank", |(_, blank, _)| blank);
             return Some(format!("{blank} is not filled in. Press {next} to go to it, or {send} to send as is."));
         }
         None
@@ -309,7 +310,7 @@ impl Editor {
             let message = self.load_draft_of_other_instance(&text, pages, !is_draft_blank);
             cx.app.draft_pages.clone_from(&self.pages);
             // An open picker is closed, because its templates are filled in for the editor's previous pages.
-            cx.app.close_all::<Picker>(|_| true);
+            cx.app.close_dialogs_if::<Picker>(|_| true);
             message
         } else {
             self.input = TextInput::multi_line(&text);
@@ -477,7 +478,7 @@ impl Component for Editor {
         saves.then(|| Effect::Prompts(PromptsEffect::save_draft(self.draft_target, self.input.text(), &self.pages)))
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, keymap: &Keymap) -> bool {
         self.targets.retain(|key| remaining.contains(*key));
         let DraftTarget::FollowUp(key) = self.draft_target else { return true };
         if remaining.contains(key) {
@@ -568,7 +569,7 @@ impl Component for Editor {
             EditorLayout::LowerHalf | EditorLayout::FullScreen => draw_text_margin(frame, view, text),
         }
         frame.render_widget(self.input.area(), text);
-        cursor::place_in_input(frame, view, text);
+        cursor::place_cursor_in_input(frame, view, text);
         if self.input.is_blank() && self.input.line_and_char_counts().1 == 0 {
             let hint = self.placeholder();
             let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
@@ -671,7 +672,7 @@ impl Editor {
         let app = view.app;
         let inserted = self.template_name.as_ref().filter(|_| !self.input.is_blank());
         let shows_text = !view.theme.ascii || view.theme.shows_unicode_text;
-        let content = match inserted {
+        let label_and_value = match inserted {
             _ if !shows_text && !self.input.text().is_ascii() => {
                 Some(("", ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]))
             }
@@ -681,7 +682,7 @@ impl Editor {
             None => Some((TEMPLATE_LABEL, ["none".to_owned(), "no template".to_owned()])),
         };
         EditorStatus {
-            content,
+            label_and_value,
             draft: draft_state_text(app, self.draft_target, &self.draft_state),
             quota: self.kind.quota(),
             requests: self.targets.len().max(1),

@@ -137,7 +137,7 @@ impl Picker {
     }
 
     /// Returns the number of all entries, and the number of entries that match the typed words.
-    fn counts(&self) -> (usize, usize) {
+    fn entry_and_match_counts(&self) -> (usize, usize) {
         (self.entries.len(), self.matches.len())
     }
 
@@ -201,7 +201,7 @@ impl Picker {
     /// Returns the number of entries as text and, during a search, how many of them match: `3 of 12`. Empty until the
     /// entries are loaded.
     fn count_text(&self) -> String {
-        let (all, left) = self.counts();
+        let (all, left) = self.entry_and_match_counts();
         match &self.load {
             PickerLoad::Done if all == left => format_count(all),
             PickerLoad::Done => format!("{} of {}", format_count(left), format_count(all)),
@@ -353,9 +353,9 @@ impl Component for Picker {
         if self.takes_text() {
             let field = Rect { height: text.height.min(1), ..text };
             underline_field(frame, view, Rect { width: field.width.min(MAX_SEARCH_FIELD_COLUMNS), ..field });
-            cursor::place_in_corner(frame, field);
+            cursor::place_cursor_in_corner(frame, field);
             if !self.filter.is_blank() {
-                cursor::place_in_input(frame, view, field);
+                cursor::place_cursor_in_input(frame, view, field);
             }
         }
         let position = Line::styled(more_below_text(self.list.hidden_below(rows)), theme.muted);
@@ -390,7 +390,7 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rec
     } else {
         put_text(frame, 0, hint, theme.muted);
     }
-    let empty_text = match (&picker.load, picker.counts(), picker.kind) {
+    let empty_text = match (&picker.load, picker.entry_and_match_counts(), picker.kind) {
         (PickerLoad::Waiting, ..) => Some("Loading…"),
         (PickerLoad::Done, (0, _), PickerKind::History) => Some("No sent prompts yet."),
         (PickerLoad::Done, (0, _), PickerKind::Templates) => Some("No templates."),

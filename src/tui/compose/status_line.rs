@@ -22,7 +22,7 @@ const MIN_GAP: usize = 2;
 pub(super) struct EditorStatus {
     /// A label and its value: the name of the template, or the number of prompts. The value has a long and a short
     /// form.
-    pub content: Option<(&'static str, [String; 2])>,
+    pub label_and_value: Option<(&'static str, [String; 2])>,
     /// The state of the draft. May be empty.
     pub draft: String,
     /// The hourly limit that applies to sending the text.
@@ -45,8 +45,8 @@ impl EditorStatus {
         let View { app, theme, now, .. } = view;
         // Each part is a label, a value and a remark.
         let profile = |label| [label, app.config.profile.as_str(), ""];
-        let long = self.content.as_ref().map(|(label, [long, _])| [*label, long.as_str(), ""]);
-        let short = self.content.as_ref().map(|(_, [_, short])| ["", short.as_str(), ""]);
+        let long = self.label_and_value.as_ref().map(|(label, [long, _])| [*label, long.as_str(), ""]);
+        let short = self.label_and_value.as_ref().map(|(_, [_, short])| ["", short.as_str(), ""]);
         let draft = (!self.draft.is_empty()).then_some(["", "", self.draft.as_str()]);
         let lefts = [
             [Some(profile("profile ")), long, draft],
@@ -167,9 +167,9 @@ mod tests {
         app.config.profile = CleanText::line("acme-docs");
         let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(quota) };
         app.update(Msg::Engine(EngineEvent::Budget(quota, budget)), at(0));
-        let content = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
+        let label_and_value = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
         let draft = "draft saved 14:02".to_owned();
-        let status = EditorStatus { content, draft, quota, requests };
+        let status = EditorStatus { label_and_value, draft, quota, requests };
         let theme = Theme::new(ColorDepth::None);
         let kept_cells = KeptCells::default();
         let line = status.line(View { app: &app, theme: &theme, now: at(0), kept_cells: &kept_cells }, width);

@@ -24,9 +24,9 @@ impl App {
             }
             PromptsMsg::Retried { job, result } => self.apply_retry_result(job, result, now, effects),
             PromptsMsg::Resolved { result, .. } => self.apply_resolve_result(result, now),
-            PromptsMsg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
-            PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
-            PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
+            PromptsMsg::Discarded { sentence, result } => self.apply_discard_result(&sentence, result, now),
+            PromptsMsg::RemovedFromQueue(result) => self.apply_queue_removal_result(result, now),
+            PromptsMsg::PromptsRestored(result) => self.apply_restore_result(result, now),
             PromptsMsg::BatchAdded(result) => self.apply_batch_result(result, now, effects),
             // These messages are for a dialog. They get here only if that dialog was closed, so they are ignored.
             PromptsMsg::HistoryLoaded(_)
@@ -144,7 +144,7 @@ impl App {
 
     /// Returns a notice about what a newly queued prompt waits for. `None` if it doesn't wait for another prompt of its
     /// job.
-    fn queue_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
+    fn queued_prompt_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.local.undelivered?.needs_user() {
             let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
             return Some(format!(
@@ -184,7 +184,7 @@ impl App {
                 self.notify(Severity::Info, &text, now);
             }
             Delivery::Queued { until: None } => {
-                let waits = self.queue_notice(prompt, job);
+                let waits = self.queued_prompt_notice(prompt, job);
                 self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
             Delivery::NotSent(reason) => self.notify_undelivered(&format!("Not sent: “{title}”. {reason}"), now),

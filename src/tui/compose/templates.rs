@@ -1,7 +1,7 @@
 //! Fills in prompt templates. Blanks such as `{{path}}` are replaced if their value is known. The runtime loads the
 //! templates.
 
-use super::blanks::split_at_blank;
+use super::blanks::split_at_template_blank;
 use super::editor::Editor;
 use crate::model::Time;
 use crate::model::job::Job;
@@ -55,16 +55,16 @@ impl TemplateValues {
 pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, blank, after)) = split_at_blank(rest) {
+    while let Some((before, blank, after)) = split_at_template_blank(rest) {
         out.push_str(before);
-        out.push_str(values.get(name_in_blank(blank)).unwrap_or(blank));
+        out.push_str(values.get(name_in_template_blank(blank)).unwrap_or(blank));
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-fn name_in_blank(blank: &str) -> &str {
+fn name_in_template_blank(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
 }
 
@@ -109,7 +109,7 @@ mod tests {
     fn text_that_only_resembles_a_blank_is_not_changed() {
         for text in ["{{}}", "{{ path }}", "{{Path}}", "{path}", "{{path}", "{{{", "a {{ {{b c}} }}", "日{{語}}"] {
             assert_eq!(fill_template(text, &values()), text);
-            assert_eq!(super::super::blanks::find_blank(text), None, "{text}");
+            assert_eq!(super::super::blanks::find_template_blank(text), None, "{text}");
         }
         assert_eq!(fill_template("{{{path}}}", &values()), "{/a}");
     }

@@ -1,6 +1,6 @@
 //! Tests of the sources of an editor's text, of drafts, batches and the queue, and of sending prompts.
 
-use super::batch::Batch;
+use super::batch::BatchDialog;
 use super::editor::Editor;
 use super::picker::PickerKind;
 use crate::model::Time;
@@ -169,7 +169,7 @@ fn a_template_is_inserted_below_typed_text_and_esc_in_the_list_changes_nothing()
     assert_eq!(fixture.text(), "Mine\n\nFix {{path}}");
     fixture.press_ctrl('s');
     assert!(
-        fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned_about_blank),
+        fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned_about_template_blank),
         "the blank is still there"
     );
     fixture.type_text("/a");
@@ -266,7 +266,7 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
         text: text.to_owned(),
         pages: Vec::new(),
     }))));
-    let Some(batch) = fixture.app.top::<Batch>() else { panic!("it is open again") };
+    let Some(batch) = fixture.app.top::<BatchDialog>() else { panic!("it is open again") };
     assert_eq!(batch.input.text(), text);
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
     fixture.press_ctrl('s');
@@ -513,7 +513,7 @@ fn messages_name_custom_keys() {
     fixture.send(Msg::Engine(EngineEvent::Prompt { prompt: PromptId(3), delivery, job: Box::new(job) }));
     let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(notice(&fixture.app).contains("Press Ctrl-O to resolve it."), "{}", notice(&fixture.app));
-    fixture.app.switch_tab(true, at(0));
+    fixture.app.switch_filter_tab(true, at(0));
     assert!(notice(&fixture.app).ends_with("save it with Ctrl-G."), "{}", notice(&fixture.app));
 }
 

@@ -3,7 +3,7 @@
 //! if the terminal can draw them.
 
 use super::theme::Theme;
-use crate::model::views::{Counts, ViewCount, as_f64};
+use crate::model::views::{Counts, DecimalCount, as_f64};
 use crate::tui::format::{format_views, grouped_number};
 use crate::tui::views::table::{BarScale, Metric, PageMetrics};
 use ratatui::style::Style;
@@ -38,7 +38,7 @@ fn cells_of_fraction(part: f64, width: usize) -> usize {
 }
 
 /// Returns the number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
-pub(in crate::tui) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
+pub(in crate::tui) fn bar_cells(value: DecimalCount, full: f64, width: usize) -> usize {
     if full <= 0.0 { 0 } else { cells_of_fraction(value.as_f64() / full, width) }
 }
 
@@ -83,11 +83,11 @@ pub(in crate::tui) fn fraction_bar(part: f64, width: usize, style: Style, theme:
 /// `end` are their styles.
 fn solid_spans(sign: &str, parts: usize, parts_per_cell: usize, [whole, end]: [Style; 2]) -> [Span<'static>; 2] {
     let cells = Span::styled(sign.repeat(parts / parts_per_cell), whole);
-    [cells, Span::styled(eighths_at_left(parts % parts_per_cell), end)]
+    [cells, Span::styled(left_filled_block(parts % parts_per_cell), end)]
 }
 
 /// Returns a cell of which this many eighths are filled from the left; an empty text for none.
-fn eighths_at_left(n: usize) -> &'static str {
+fn left_filled_block(n: usize) -> &'static str {
     ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(n).copied().unwrap_or_default()
 }
 
@@ -108,7 +108,7 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     // blank end would need a third colour. In that case the cell shows only AI views.
     if shared > 0 && ai_parts >= per_cell {
         let style = Style { bg: theme.ai_partial_fill().fg, ..theme.human };
-        bar.push(Span::styled(eighths_at_left(shared), style));
+        bar.push(Span::styled(left_filled_block(shared), style));
         ai_parts -= per_cell;
     }
     bar.extend(solid_spans(AI_SYMBOL, ai_parts, per_cell, [theme.ai_fill(), theme.ai_partial_fill()]));
@@ -118,9 +118,9 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
 /// Returns a bar for `value` on a linear scale from 0 to `full`, divided into human and AI views in the proportion of
 /// `human` to `ai`. If both are 0, the bar is not divided.
 pub(in crate::tui) fn divided_bar(
-    (human, ai): (ViewCount, ViewCount),
-    value: ViewCount,
-    full: ViewCount,
+    (human, ai): (DecimalCount, DecimalCount),
+    value: DecimalCount,
+    full: DecimalCount,
     width: usize,
     theme: &Theme,
 ) -> Vec<Span<'static>> {
@@ -139,12 +139,12 @@ pub(in crate::tui) fn divided_bar(
 /// of the whole bar, counted in parts of cells. If one cell can't show both kinds of views, human views end at a whole
 /// cell.
 pub(in crate::tui) fn human_part_count(
-    (human, ai): (ViewCount, ViewCount),
+    (human, ai): (DecimalCount, DecimalCount),
     parts: usize,
     per_cell: usize,
     theme: &Theme,
 ) -> usize {
-    if theme.can_split_cells() || ai.is_zero() || parts < per_cell {
+    if theme.can_show_human_and_ai_in_one_cell() || ai.is_zero() || parts < per_cell {
         return human_cell_count(human, ai, parts);
     }
     human_cell_count(human, ai, parts / per_cell) * per_cell
@@ -152,7 +152,7 @@ pub(in crate::tui) fn human_part_count(
 
 /// Returns how many of the `cell_count` cells of a stacked bar show human views; the others show AI views. With at
 /// least two cells, each kind that has views gets at least one. Instead of cells, the caller can count parts of cells.
-fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
+fn human_cell_count(human: DecimalCount, ai: DecimalCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
         (_, true) => cell_count,
@@ -165,8 +165,8 @@ fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize
 /// short, shows only the end of the scale.
 pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
-        BarScale::Linear(full) => ("", "0", exact_short_number(full)),
-        BarScale::Log(full) => ("log ", "1", exact_short_number(full)),
+        BarScale::Linear(full) => ("", "0", short_number_if_exact(full)),
+        BarScale::Log(full) => ("log ", "1", short_number_if_exact(full)),
         BarScale::Share => ("", "0", "100%".to_owned()),
     };
     let line = width.saturating_sub(log.len() + start.len() + end.width() + 2);
@@ -189,7 +189,7 @@ pub(in crate::tui) fn linear_scale_line(full: &str, width: usize) -> String {
 
 /// Formats a number from 10,000 on in thousands or millions if that is exact: `14k`, `1.4m`. Formats all digits of any
 /// other number.
-pub(in crate::tui) fn exact_short_number(count: ViewCount) -> String {
+pub(in crate::tui) fn short_number_if_exact(count: DecimalCount) -> String {
     let n = count.rounded();
     match n {
         1_000_000.. if n % 1_000_000 == 0 => format!("{}m", grouped_number(n / 1_000_000)),
@@ -201,8 +201,8 @@ pub(in crate::tui) fn exact_short_number(count: ViewCount) -> String {
 
 /// Formats a rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`. A number below 1,000 has at most
 /// one decimal.
-pub(in crate::tui) fn short_number(count: ViewCount) -> String {
-    if count < ViewCount::from(999) {
+pub(in crate::tui) fn short_number(count: DecimalCount) -> String {
+    if count < DecimalCount::from(999) {
         return format_views(count);
     }
     let n = count.rounded();
@@ -219,7 +219,7 @@ pub(in crate::tui) fn short_number(count: ViewCount) -> String {
 
 /// Formats a number of views in at most six cells: `9,999`, `13.4k`, `204k`, `1.2m`. Thousands and millions below 100
 /// have one decimal.
-pub(in crate::tui) fn short_number_with_decimal(count: ViewCount) -> String {
+pub(in crate::tui) fn short_number_with_decimal(count: DecimalCount) -> String {
     let n = count.rounded();
     match n {
         10_000..99_950 => format!("{}.{}k", (n + 50) / 1000, (n + 50) % 1000 / 100),
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(scale_line(BarScale::Log(13_430.into()), 8), " log 13k");
         let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short_number(n.into()));
         assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
-        assert_eq!(short_number(ViewCount::parse("12.5").expect("a number")), "12.5");
+        assert_eq!(short_number(DecimalCount::parse("12.5").expect("a number")), "12.5");
         assert_eq!(scale_line(BarScale::Log(99.into()), 12), "log 1 ─── 99");
         assert_eq!(scale_line(BarScale::Share, 10), "0 ─── 100%");
     }
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_number_is_shortened_only_if_that_is_exact() {
         let shown = [9_000, 14_000, 14_100, 999_000, 1_000_000, 1_400_000, 1_450_000, 14_000_000];
-        let shown = shown.map(|n: u64| exact_short_number(n.into()));
+        let shown = shown.map(|n: u64| short_number_if_exact(n.into()));
         assert_eq!(shown, ["9,000", "14k", "14,100", "999k", "1m", "1.4m", "1,450k", "14m"]);
     }
 

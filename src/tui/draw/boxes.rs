@@ -18,7 +18,7 @@ pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_
     let rect = Rect { x: area.x.saturating_add(2), width, height: 1, ..area };
     text::paint(frame.buffer_mut(), rect, &title);
     let inner = inside_borders(area);
-    cursor::place_in_corner(frame, inner);
+    cursor::place_cursor_in_corner(frame, inner);
     inner
 }
 
@@ -58,7 +58,7 @@ pub(in crate::tui) fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, l
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {
         let rect = Rect { y: area.y + row, height: 1, ..area };
-        cursor::place_on_selected(frame, rect, &line);
+        cursor::place_cursor_on_selected(frame, rect, &line);
         text::paint_on_blank(frame.buffer_mut(), rect, &line);
     }
 }

@@ -12,7 +12,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const SELECTED_ROW_SYMBOL: char = '▌';
 
 /// Places the cursor in the corner of a box. If a selected row or an input is drawn later, the cursor moves there.
-pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
+pub(in crate::tui) fn place_cursor_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     if !inner.is_empty() {
         frame.set_cursor_position(inner.as_position());
     }
@@ -21,7 +21,7 @@ pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
 /// Places the cursor on a row that is about to be drawn, if something in it is selected. If the whole row is selected,
 /// places the cursor at the first letter, digit or `/`. Otherwise places it on a reversed span, such as the selected
 /// day of a calendar, if the row has one.
-pub(in crate::tui) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+pub(in crate::tui) fn place_cursor_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {
         return;
@@ -52,7 +52,7 @@ fn move_cursor_to_reversed_span(frame: &mut Frame<'_>, row: Rect, line: &Line<'_
 
 /// Places the cursor in a text field: at the reversed cell, or at the last reversed cell if text is selected. If the
 /// terminal shows its own cursor, the cell is no longer reversed, because the two would cancel each other out.
-pub(in crate::tui) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn place_cursor_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let reversed =
         |position: &Position| buffer.cell(*position).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));

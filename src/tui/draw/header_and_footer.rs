@@ -2,7 +2,7 @@
 
 use super::rules::draw_rule;
 use super::text::TextRow;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::job_state::NEEDS_YOU_SYMBOL;
 use crate::model::team::TeamStatus;
 use crate::tui::view::View;
@@ -54,10 +54,10 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
 fn connection_style(view: View<'_>) -> Style {
     let theme = view.theme;
     match &view.app.connection {
-        Connection::Unknown | Connection::Connecting => theme.muted,
-        Connection::Ready => theme.good,
-        Connection::Offline { .. } | Connection::KeyRefused { .. } => theme.bad,
-        Connection::Unusable { .. } | Connection::Limited(_) => theme.warning,
+        ConnectionState::Unknown | ConnectionState::Connecting => theme.muted,
+        ConnectionState::Ready => theme.good,
+        ConnectionState::Offline { .. } | ConnectionState::KeyRefused { .. } => theme.bad,
+        ConnectionState::Unusable { .. } | ConnectionState::Limited(_) => theme.warning,
     }
 }
 
@@ -65,7 +65,7 @@ pub(in crate::tui) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: R
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
-    if let Some(label) = app.marks_label() {
+    if let Some(label) = app.marked_count_label() {
         row.push(label, theme.mark);
     }
     for hint in app.footer(width) {
@@ -102,7 +102,7 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         draw_rule(frame, view, area, Line::styled(line.trim_start(), style), Line::default());
         return;
     }
-    view.kept_cells.cover();
+    view.kept_cells.mark_covered();
     frame.render_widget(Clear, area);
     for (rect, text) in area.rows().zip(lines) {
         let mut row = TextRow::new(width);

@@ -7,7 +7,7 @@
 use super::text::TextRow;
 use crate::model::impact::{PageViewsState, WeekAfterState};
 use crate::model::period::DateRange;
-use crate::model::views::{Counts, ViewCount};
+use crate::model::views::{Counts, DecimalCount};
 use crate::tui::format::format_views;
 use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::view::View;
@@ -18,7 +18,7 @@ pub(in crate::tui) fn format_range_or_day(range: DateRange) -> String {
 }
 
 /// Formats the change of a number. A sign shows the direction of the change, even without colour.
-pub(in crate::tui) fn change_with_sign(current: ViewCount, previous: ViewCount) -> String {
+pub(in crate::tui) fn change_with_sign(current: DecimalCount, previous: DecimalCount) -> String {
     if current == previous {
         return "same".to_owned();
     }
@@ -35,7 +35,7 @@ pub(in crate::tui) fn change_with_sign(current: ViewCount, previous: ViewCount) 
 }
 
 /// Adds the days of `range` in short form, for rows that have no separate line with the days.
-fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
+fn push_range_dates(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
         row.push(format!("{}  ", range.format_dates(false)), view.theme.muted);
     }
@@ -51,7 +51,7 @@ pub(in crate::tui) fn push_views_before(
 ) {
     let theme = view.theme;
     row.push("before  ", theme.muted);
-    push_days(row, view, has_days.then_some(range));
+    push_range_dates(row, view, has_days.then_some(range));
     match views {
         PageViewsState::Known(known) => {
             let Counts { human, ai, .. } = &known.value;
@@ -82,7 +82,7 @@ pub(in crate::tui) fn push_views_after(
             return;
         }
     };
-    push_days(row, view, has_days.then_some(range));
+    push_range_dates(row, view, has_days.then_some(range));
     let PageViewsState::Known(known) = views else {
         push_no_views_text(row, view, views);
         return;

@@ -89,7 +89,7 @@ impl KeptCells {
     }
 
     /// Makes the cells that the last frame left in a row blank. The next frame doesn't keep the cells of this row.
-    pub(in crate::tui) fn release(&self, buffer: &mut Buffer, y: u16) {
+    pub(in crate::tui) fn discard_kept_row(&self, buffer: &mut Buffer, y: u16) {
         if let Some(row) = self.0.borrow_mut().rows.get_mut(usize::from(y)) {
             row.current = None;
             row.previous.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
@@ -98,7 +98,7 @@ impl KeptCells {
 
     /// Records that this frame draws something, such as a dialog, over other content. The next frame then keeps no
     /// cells.
-    pub(in crate::tui) fn cover(&self) {
+    pub(in crate::tui) fn mark_covered(&self) {
         self.0.borrow_mut().is_covered = true;
     }
 

@@ -101,7 +101,7 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
         screen.draw(frame, view);
     }
     for dialog in app.dialogs.iter().skip(lowest_visible.unwrap_or(0)) {
-        view.kept_cells.cover();
+        view.kept_cells.mark_covered();
         dialog.draw(frame, view);
     }
     header_and_footer::draw_footer(frame, view, g.footer);

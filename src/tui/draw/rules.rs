@@ -91,7 +91,7 @@ impl<'a> DialogFrame<'a> {
         let position = Line::styled(dialog.position_text(view.app), view.theme.muted);
         draw_rule(frame, view, lower, self.lower_left, position);
         let content = between_rules(area);
-        cursor::place_in_corner(frame, inside_margin(content));
+        cursor::place_cursor_in_corner(frame, inside_margin(content));
         content
     }
 }

@@ -307,8 +307,8 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
         let color = span.style.bg.or(span.style.fg);
         let keeps_color = match (is_symbol(span), span.content.contains(|c: char| c.is_alphanumeric())) {
             (false, _) => false,
-            (true, false) => color.is_some_and(|color| theme.symbol_colors_on_selected.contains(&color)),
-            (true, true) => color.is_some_and(|color| theme.text_colors_on_selected.contains(&color)),
+            (true, false) => color.is_some_and(|color| theme.symbol_colors_kept_on_selected.contains(&color)),
+            (true, true) => color.is_some_and(|color| theme.text_colors_kept_on_selected.contains(&color)),
         };
         let kept = |color: Option<Color>| color.filter(|_| keeps_color);
         span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };

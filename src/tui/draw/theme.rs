@@ -53,9 +53,9 @@ pub struct Theme {
     /// The style of a partly filled cell of an AI bar: the mean of the two tones of [`Self::ai_texture`].
     pub ai_texture_mean: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
-    pub symbol_colors_on_selected: Vec<Color>,
+    pub symbol_colors_kept_on_selected: Vec<Color>,
     /// The colours that texts keep in the selected row.
-    pub text_colors_on_selected: Vec<Color>,
+    pub text_colors_kept_on_selected: Vec<Color>,
 }
 
 impl Theme {
@@ -98,12 +98,12 @@ impl Theme {
             ai: style(ColorRole::Ai),
             ai_texture: Style::new(),
             ai_texture_mean: Style::new(),
-            symbol_colors_on_selected: kept(MIN_SYMBOL_CONTRAST),
-            text_colors_on_selected: kept(MIN_TEXT_CONTRAST),
+            symbol_colors_kept_on_selected: kept(MIN_SYMBOL_CONTRAST),
+            text_colors_kept_on_selected: kept(MIN_TEXT_CONTRAST),
         };
         theme.update_textures();
-        let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbol_colors_on_selected.contains(&ai));
-        theme.symbol_colors_on_selected.extend(theme.ai_partial_fill().fg.filter(|_| is_ai_kept));
+        let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbol_colors_kept_on_selected.contains(&ai));
+        theme.symbol_colors_kept_on_selected.extend(theme.ai_partial_fill().fg.filter(|_| is_ai_kept));
         theme
     }
 
@@ -139,7 +139,7 @@ impl Theme {
     }
 
     /// Whether one cell can show both human and AI views. This needs a background colour behind the texture of AI bars.
-    pub(in crate::tui) fn can_split_cells(&self) -> bool {
+    pub(in crate::tui) fn can_show_human_and_ai_in_one_cell(&self) -> bool {
         self.ai_texture.bg.is_some() && self.parts_per_cell() > 1
     }
 
@@ -330,7 +330,7 @@ mod tests {
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {
             assert_eq!(theme(depth).ai_fill(), theme(depth).ai);
-            assert_eq!((theme(depth).can_split_cells(), theme(depth).parts_per_cell()), (false, 8));
+            assert_eq!((theme(depth).can_show_human_and_ai_in_one_cell(), theme(depth).parts_per_cell()), (false, 8));
         }
         let ascii = Theme { ascii: true, ..theme(ColorDepth::TrueColor) };
         assert_eq!(ascii.ai_fill(), ascii.ai, "a sign on a background would be hard to see");

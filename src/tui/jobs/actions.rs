@@ -60,13 +60,13 @@ pub(in crate::tui) fn handle_jobs_action(action: Action, cx: &mut Cx<'_>) -> Flo
                     .push(Effect::copy(&format!("the job id {}", id.to_clean_text()), id.to_clean_text().to_string()));
             }
         }
-        Action::Dismiss => app.dismiss(now, cx.effects),
-        Action::MarkDone => app.mark_done(now, cx.effects),
+        Action::Dismiss => app.dismiss_or_restore(now, cx.effects),
+        Action::MarkDone => app.toggle_done(now, cx.effects),
         Action::Undo => app.undo_last_change(now, cx.effects),
-        Action::FoldDismissed => app.active_list_mut().toggle_dismissed(),
-        Action::Filter => app.open_filter(),
-        Action::NextTab => app.switch_tab(true, now),
-        Action::PreviousTab => app.switch_tab(false, now),
+        Action::FoldDismissed => app.active_list_mut().toggle_dismissed_visibility(),
+        Action::Filter => app.open_filter_input(),
+        Action::NextTab => app.switch_filter_tab(true, now),
+        Action::PreviousTab => app.switch_filter_tab(false, now),
         Action::NextSort => app.switch_to_next_sort(),
         Action::ReverseSort => app.reverse_sort(),
         Action::Mark => app.active_list_mut().toggle_mark(),
@@ -94,7 +94,7 @@ impl App {
     /// Asks the user to press Esc once more before several marks are cleared, because it takes work to set them again.
     /// Returns `true` if the marks must not be cleared yet; `false` if there are fewer than two marks, or if the notice
     /// was already on screen.
-    pub(in crate::tui) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
+    pub(in crate::tui) fn warn_once_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;
         }

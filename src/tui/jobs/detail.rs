@@ -115,11 +115,11 @@ pub(in crate::tui) fn facts(
     state.chain(short).chain(tags).chain(note).chain(pages).collect()
 }
 
-/// The lines of the details in a pane of a certain size. The facts in `head` stay in place, and the lines below them
-/// scroll.
+/// The lines of the details in a pane of a certain size. The facts in `fixed_facts` stay in place, and the lines below
+/// them scroll.
 #[derive(Debug)]
 pub(in crate::tui) struct DetailLines {
-    pub head: Vec<Fact>,
+    pub fixed_facts: Vec<Fact>,
     /// The facts that scroll together with the timeline below them. If these facts were in the head, too few rows would
     /// remain for the timeline. Empty if the head has all facts.
     pub scrollable_facts: Vec<Fact>,
@@ -256,7 +256,7 @@ impl Detail {
         let scrolled_line_count = above + self.lines.len() + usize::from(is_message);
         let scrolled_area_rows = rows.saturating_sub(facts.len() + 1);
         let top = scrolled_line_count.saturating_sub(scrolled_area_rows).saturating_sub(self.lines_below);
-        DetailLines { head: facts, scrollable_facts, scrolled_area_rows, scrolled_line_count, top }
+        DetailLines { fixed_facts: facts, scrollable_facts, scrolled_area_rows, scrolled_line_count, top }
     }
 
     pub fn job(&self) -> Option<JobKey> {
@@ -321,7 +321,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
                 push_events(events.take(), progress.state, text_width, &mut out);
                 let names = names_authors.then(|| prompt.author.as_ref().map_or(OWN_AUTHOR, CleanText::as_str));
                 push_prompt_lines(prompt, at, names, text_width, is_blocked, &mut out);
-                is_blocked |= prompt.is_from_this_computer() && prompt.delivery.kind().blocks_next();
+                is_blocked |= prompt.is_from_this_computer() && prompt.delivery.kind().blocks_later_prompts();
                 if prompt.delivery == Delivery::Accepted {
                     progress.running_since = Some(prompt.sent_at.unwrap_or(at));
                 }
@@ -530,7 +530,7 @@ mod tests {
         let layout = |detail: &Detail| detail.layout(vec![Fact::State, row(FactName::PullRequest)], 6);
         let lines = layout(&detail);
         assert_eq!(
-            (lines.head.as_slice(), lines.scrolled_area_rows),
+            (lines.fixed_facts.as_slice(), lines.scrolled_area_rows),
             (&[Fact::State, row(FactName::PullRequest)][..], 3)
         );
         assert_eq!((lines.top, lines.hidden_below()), (3, 0));

@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
     let View { app, theme, .. } = view;
     let (text, rule) = (g.detail_text(), g.detail_rule());
     let is_focused = app.focused_pane() == Some(Pane::Detail);
-    cursor::place_in_corner(frame, text);
+    cursor::place_cursor_in_corner(frame, text);
     let Some((job, lines)) = app.jobs.selected().zip(lines) else {
         draw_rule(frame, view, rule, Line::default(), Line::default());
         return;
@@ -62,10 +62,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
     let position = Line::styled(position, theme.muted);
     draw_pane_rule(frame, view, rule, is_focused && g.shows_both_panes(), title.into(), position);
     let width = usize::from(text.width);
-    for (row, fact) in lines.head.iter().enumerate() {
+    for (row, fact) in lines.fixed_facts.iter().enumerate() {
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
-    let first_row = lines.head.len() + 1;
+    let first_row = lines.fixed_facts.len() + 1;
     for row in 0..lines.scrolled_area_rows.min(lines.scrolled_line_count.saturating_sub(lines.top)) {
         let line = match row {
             0 if lines.top > 0 => Line::styled(format!("↑ {} more", format_count(lines.top + 1)), theme.muted),
@@ -336,14 +336,14 @@ fn views_warning(sides: &[(&str, &PageViewsState, DateRange)], theme: &Theme) ->
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now, .. } = view;
     if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {
-        return (capitalized(state.fact_text()), theme.role(state.fact().color_role()));
+        return (capitalized(state.fact_text()), theme.role(state.main_fact().color_role()));
     }
     let (text, style) = match JobState::of(job) {
         JobState::Unconfirmed => ("Unconfirmed", theme.warning),
         JobState::NotSent => ("Not sent", theme.bad),
         JobState::Rejected => ("Rejected", theme.bad),
         JobState::Sending => ("Sending…", theme.working),
-        JobState::Queued => return (queue_text(view, job, space), theme.text),
+        JobState::Queued => return (queued_send_time_text(view, job, space), theme.text),
         JobState::Paused => ("Paused", theme.text),
         JobState::Active => {
             let checked = job.local.checked_at.map(|at| now - at);
@@ -382,7 +382,7 @@ fn age_text(age: TimeDelta) -> String {
 
 /// Returns a text that says when the first queued prompt of a job will be sent: the long form if it fits, otherwise a
 /// short one.
-fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
+fn queued_send_time_text(view: View<'_>, job: &Job, space: usize) -> String {
     let View { app, now, .. } = view;
     let thread = app.detail.thread().shown();
     let first = thread.and_then(|thread| {
@@ -393,7 +393,7 @@ fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     });
     // Only the first prompts in the queue have a send time; the other prompts wait behind them.
     let known = first.flatten().filter(|until| *until > now).map(|until| app.prompt_wait(Some(job), until, now));
-    let forms = match (known, app.queue_wait(job, now)) {
+    let forms = match (known, app.hourly_limit_wait(job, now)) {
         (Some(wait), _) => {
             let when = app.send_time_text(wait, now);
             [format!("Queued, will be sent {when} if docdeck is running"), format!("Queued, will be sent {when}")]

@@ -147,7 +147,7 @@ impl JobList {
 
     /// Returns the first word of the filter that the prompts have not been searched for.
     pub fn next_search_word(&self) -> Option<String> {
-        self.filter_state.filter().prompt_words().into_iter().find(|word| !self.filter_state.is_searched(word))
+        self.filter_state.filter().prompt_words().into_iter().find(|word| !self.filter_state.has_search_result(word))
     }
 
     /// Marks the search results as outdated, because there are new prompts.

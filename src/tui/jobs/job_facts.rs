@@ -82,9 +82,8 @@ impl FactName {
         match self {
             Self::PullRequest => job.remote.pr_link.is_some(),
             Self::Checks => state.is_some_and(|state| checks(state).is_some()),
-            Self::Review => {
-                state.is_some_and(|state| state.fact() != PullRequestFact::ChangesRequested && review(state).is_some())
-            }
+            Self::Review => state
+                .is_some_and(|state| state.main_fact() != PullRequestFact::ChangesRequested && review(state).is_some()),
             Self::Size => state.is_some_and(|state| state.additions.is_some() && state.deletions.is_some()),
             Self::Author => job.author().is_some(),
             Self::Repository => job.remote.source.repository.is_some(),
@@ -115,12 +114,14 @@ impl FactName {
                 // The first line already shows the state of a completed job's pull request, and the checks have a row
                 // of their own.
                 let state = state.filter(|state| {
-                    let is_about_checks = matches!(state.fact(), PullRequestFact::Failing | PullRequestFact::Pending);
-                    let has_row = is_about_checks && !state.has_unrequested_checks() && checks(state).is_some();
+                    let is_about_checks =
+                        matches!(state.main_fact(), PullRequestFact::Failing | PullRequestFact::Pending);
+                    let has_row = is_about_checks && !state.has_never_requested_checks() && checks(state).is_some();
                     fact_shown_as_state(job).is_none() && !has_row
                 });
-                let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().color_role()));
-                [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
+                let main_fact =
+                    state.map(|state| (format!(" · {}", state.fact_text()).into(), state.main_fact().color_role()));
+                [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(main_fact).collect()
             }
             Self::Checks => state.and_then(checks_without_label).into_iter().collect(),
             Self::Review => state.and_then(review).into_iter().collect(),
@@ -167,7 +168,7 @@ fn repository_of_pull_request(job: &Job) -> Option<String> {
 /// Returns the address of a repository without the scheme, and without the host if it is GitHub's.
 fn repository_text(link: &str) -> Cow<'_, str> {
     let name = link.strip_prefix("https://github.com/").map(Cow::Borrowed);
-    let parsed = || WebLink::parse(link).map(|link| link.short().to_owned().into());
+    let parsed = || WebLink::parse(link).map(|link| link.without_https().to_owned().into());
     name.or_else(parsed).unwrap_or(Cow::Borrowed(link))
 }
 
@@ -195,7 +196,7 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<F
     let (text, role) = match result {
         _ if state.state.is_final() => return None,
         ChecksState::None => return None,
-        _ if state.has_unrequested_checks() => (format!("{checks}not loaded yet"), ColorRole::Muted),
+        _ if state.has_never_requested_checks() => (format!("{checks}not loaded yet"), ColorRole::Muted),
         ChecksState::Unavailable => (format!("{checks}not available"), ColorRole::Muted),
         ChecksState::Failing if !failed.is_empty() => {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();

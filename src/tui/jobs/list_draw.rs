@@ -10,8 +10,8 @@
 use crate::model::Time;
 use crate::model::job::{Job, JobGroup};
 use crate::model::job_state::{
-    JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, SELECTED_SYMBOL, UNSEEN_SYMBOL, fact_shown_as_state, list_state_word,
-    pull_request_cell,
+    JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, SELECTED_SYMBOL, UNSEEN_SYMBOL, fact_shown_as_state, pull_request_cell,
+    state_word_in_lists,
 };
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
@@ -57,7 +57,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let name = if is_focused { theme.focus } else { theme.text };
     let title = list_title::list_title_line(view, usize::from(title_area(rule).width), name);
     draw_pane_rule(frame, view, rule, is_focused && g.shows_both_panes(), title, Line::default());
-    cursor::place_in_corner(frame, inner);
+    cursor::place_cursor_in_corner(frame, inner);
     if app.jobs.is_empty() {
         draw_empty_list(frame, view, inner);
         return;
@@ -72,8 +72,10 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let rows = usize::from(lines.height);
     for ((row, line), part) in app.jobs.visible(rows).enumerate().zip(lines.rows()) {
         match line {
-            ListLine::Job(job) if app.jobs.is_selected(job) => view.kept_cells.release(frame.buffer_mut(), part.y),
-            _ if view.kept_cells.try_keep(frame.buffer_mut(), part, line_key(&line, &app.jobs)) => continue,
+            ListLine::Job(job) if app.jobs.is_selected(job) => {
+                view.kept_cells.discard_kept_row(frame.buffer_mut(), part.y)
+            }
+            _ if view.kept_cells.try_keep(frame.buffer_mut(), part, line_cache_key(&line, &app.jobs)) => continue,
             _ => {}
         }
         let line = match line {
@@ -86,7 +88,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
 
 /// Returns the key by which [`KeptCells`](crate::tui::draw::KeptCells) recognizes a line. The key of a job includes its
 /// group, because the group may change when another job is selected.
-fn line_key(line: &ListLine<'_>, list: &JobList) -> u64 {
+fn line_cache_key(line: &ListLine<'_>, list: &JobList) -> u64 {
     let mut hasher = DefaultHasher::new();
     match line {
         ListLine::Heading(group, n, hidden) => (group, n, hidden).hash(&mut hasher),
@@ -113,12 +115,12 @@ fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let mut lines = vec![Line::styled("No jobs match.", theme.title), Line::default()];
     if app.filter_text().trim().is_empty() {
-        lines.extend(key_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
+        lines.extend(shortcut_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
     } else if app.filter_input().is_some() {
-        lines.extend(key_lines(view, &[(Context::Filter, Action::Close, "clears the filter")]));
+        lines.extend(shortcut_lines(view, &[(Context::Filter, Action::Close, "clears the filter")]));
     } else {
         let all = [(Context::Jobs, Action::Close, "clears the filter"), (Context::Jobs, Action::Filter, "changes it")];
-        lines.extend(key_lines(view, &all));
+        lines.extend(shortcut_lines(view, &all));
     }
     lines.push(Line::default());
     let by = if app.jobs.author_cells().is_some() { "by:ana  mine  " } else { "" };
@@ -128,7 +130,7 @@ fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
 }
 
 /// Returns one line per action: its keyboard shortcut and what it does.
-fn key_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
+fn shortcut_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
     let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
     let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
     let line = |row: &(Context, Action, &'static str)| {
@@ -156,7 +158,7 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         StoreState::Unreadable { why, .. } => vec![Line::styled(why.message.to_string(), theme.bad)],
         StoreState::Loaded => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
             .into_iter()
-            .chain(key_lines(
+            .chain(shortcut_lines(
                 view,
                 &[
                     (Context::Jobs, Action::NewJob, "starts a job from a prompt"),
@@ -208,7 +210,7 @@ pub(in crate::tui) enum JobColumn {
 
 impl JobColumn {
     /// Returns the order in which a click on the heading sorts the jobs.
-    pub(super) fn sort(self) -> Option<Sort> {
+    pub(super) fn sort_when_clicked(self) -> Option<Sort> {
         match self {
             Self::State => Some(Sort::Status),
             Self::Title => Some(Sort::Group),
@@ -277,7 +279,7 @@ pub(in crate::tui) fn job_line<'a>(
             let (symbol, style) = state_glyph(view, job);
             TableCell::new(symbol, style)
         }
-        JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
+        JobColumn::State => match app.hourly_limit_wait(job, now).filter(|_| profile.is_none()) {
             Some(wait) if wait.is_estimate => TableCell::new("in ~1 min", theme.muted),
             // “after”, because other queued prompts may be sent first at this time. The prompts of this job are then
             // sent later.
@@ -285,7 +287,7 @@ pub(in crate::tui) fn job_line<'a>(
                 let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
                 TableCell::new(format!("after {clock}"), theme.muted)
             }
-            _ => TableCell::new(list_state_word(job), quiet(state_word_style(view, job))),
+            _ => TableCell::new(state_word_in_lists(job), quiet(state_word_style(view, job))),
         },
         JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
         JobColumn::Title => {

@@ -28,7 +28,7 @@ pub enum JobsMsg {
     JobsChangedByOtherProcess(Vec<Job>),
     /// The thread of a job was read from the store, or could not be read.
     ThreadLoaded { job: JobKey, result: Result<Thread, Failure> },
-    /// Prefetched threads. Threads larger than [`crate::tui::MAX_THREAD_BYTES`] are left out.
+    /// Prefetched threads. Threads larger than [`crate::tui::MAX_PREFETCHED_THREAD_BYTES`] are left out.
     ThreadsPrefetched(Result<Vec<(JobKey, Thread)>, Failure>),
     /// A job was fetched from the service at the user's request, or could not be fetched.
     Checked(Result<Job, Failure>),
@@ -134,7 +134,7 @@ pub struct AllProfilesJobs {
     /// The jobs, each with the index of its profile.
     pub jobs: Vec<(usize, Job)>,
     /// The number of jobs that belong to a project without a profile. Dismissed jobs are not counted.
-    pub without_profile_count: usize,
+    pub jobs_without_profile_count: usize,
 }
 
 /// The content of the store at the start.

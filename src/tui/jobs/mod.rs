@@ -492,7 +492,7 @@ pub(crate) mod tests {
         assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1"]);
         list.move_by(1);
         assert_eq!(list.selected().map(|row| row.key), Some(JobKey(1)));
-        list.toggle_dismissed();
+        list.toggle_dismissed_visibility();
         assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1", "2"]);
     }
 
@@ -525,7 +525,7 @@ pub(crate) mod tests {
                     2 => list.sort(JobSorting { by: list.sorting.by.next(), is_reversed: dismissed }),
                     3 => list.toggle_mark(),
                     4 => list.set_filter(JobFilter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
-                    5 => list.toggle_dismissed(),
+                    5 => list.toggle_dismissed_visibility(),
                     _ => {}
                 }
                 proptest::prop_assert!(list.order.is_consistent());

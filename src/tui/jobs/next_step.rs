@@ -1,6 +1,6 @@
 //! The sentence in the details of a job that says what to do next.
 
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::job::Job;
 use crate::model::poll::next_poll;
 use crate::model::prompt::DeliveryKind;
@@ -142,7 +142,10 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
 
 /// Whether jobs can't be checked at the moment.
 pub(super) fn is_poll_blocked(app: &App) -> bool {
-    matches!(app.connection, Connection::Offline { .. } | Connection::Limited(_) | Connection::KeyRefused { .. })
+    matches!(
+        app.connection,
+        ConnectionState::Offline { .. } | ConnectionState::Limited(_) | ConnectionState::KeyRefused { .. }
+    )
 }
 
 #[cfg(test)]
@@ -217,7 +220,7 @@ mod tests {
                     let context = app.contexts().first().copied().expect("a context");
                     let row = BINDINGS.iter().find(|row| row.context == context && row.action == *action);
                     let row = row.unwrap_or_else(|| panic!("{action:?} has no key in {context:?}"));
-                    assert!(app.label(row).is_some(), "{sentence} {action:?} in {context:?}");
+                    assert!(app.footer_label_of(row).is_some(), "{sentence} {action:?} in {context:?}");
                 }
             }
         }

@@ -120,7 +120,7 @@ impl Component for JobsScreen {
         let marks = cx.app.jobs.marked_count();
         if self.0 == Pane::Detail {
             cx.app.pane = Pane::List;
-        } else if cx.app.warn_before_clearing_marks(marks, cx.now) {
+        } else if cx.app.warn_once_before_clearing_marks(marks, cx.now) {
         } else if marks > 0 {
             cx.app.jobs.clear_marks();
         } else if !cx.app.clear_filter() {
@@ -232,14 +232,15 @@ impl JobsScreen {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
         let title = title_area(g.list_rule());
         if title.contains(at) {
-            app.select_tab_at(usize::from(at.x - title.x), usize::from(title.width));
+            app.select_filter_tab_at(usize::from(at.x - title.x), usize::from(title.width));
             return;
         }
         app.pane = Pane::List;
         if g.list.contains(at) && at.y < g.list_lines().y {
             let columns = list_table(app, g.list.width);
-            if let Some(by) = columns.key_at(usize::from(at.x - g.list.x)).and_then(|column| column.sort()) {
-                app.sort_jobs_by(by);
+            if let Some(by) = columns.key_at(usize::from(at.x - g.list.x)).and_then(|column| column.sort_when_clicked())
+            {
+                app.sort_or_reverse_jobs_by(by);
             }
             return;
         }
@@ -275,7 +276,7 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
 /// already selected.
 pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
     if list.is_dismissed_heading(line) {
-        list.toggle_dismissed();
+        list.toggle_dismissed_visibility();
         return false;
     }
     let Some(key) = list.visible_job(line) else {
@@ -337,7 +338,7 @@ impl App {
                 // This effect is also needed if the job has no pull request, because it makes the engine look for
                 // tokens of code hosts again.
                 effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![key])));
-                self.tips.missing_tokens.clear();
+                self.tips.hosts_without_token.clear();
                 self.notify(Severity::Info, "Checking this job…", now);
             }
             Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),

@@ -109,7 +109,7 @@ impl JobList {
     }
 
     /// Shows or hides dismissed jobs. If this hides the selected job, selects the last job that is still shown.
-    pub fn toggle_dismissed(&mut self) {
+    pub fn toggle_dismissed_visibility(&mut self) {
         let at = self.selected_position().unwrap_or(0);
         self.order.shows_dismissed = !self.order.shows_dismissed;
         if self.selected_position().is_none() {

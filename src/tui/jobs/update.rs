@@ -68,8 +68,8 @@ impl App {
         self.queue_changed_row(&row);
         self.upsert_in_all_jobs(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
-            self.finish_alerts.add_change(old, &row);
-            self.team_notices.add_change(old, &row);
+            self.finish_alerts.add_alert_if_finished(old, &row);
+            self.team_notices.add_if_handled_by_member(old, &row);
         }
         // The log entry about the request that created the job arrived before the job, so it has the id instead of the
         // title.
@@ -125,7 +125,7 @@ impl App {
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.seen_tips.as_deref());
                 self.store = StoreState::Loaded;
-                self.apply_queued_events();
+                self.apply_queued_engine_events();
             }
             Err(why) => {
                 let is_known = matches!(&self.store, StoreState::Unreadable { why: known, .. } if *known == why);
@@ -222,7 +222,7 @@ impl App {
         if !down && at + 1 != from {
             return None;
         }
-        let read = prefetch.next_request(&|offset| {
+        let read = prefetch.start_next_prefetch(&|offset| {
             let position = at.checked_add_signed(if down { offset } else { -offset })?;
             jobs.row_at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
         });

@@ -8,7 +8,7 @@
 //! ```
 
 use super::actions::{self, ACTIONS, reason_not_possible};
-use crate::model::job::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::TextRow;
@@ -18,7 +18,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
 /// Actions that apply only to a single pull request. They do nothing in this menu, which is for all marked jobs.
-const IGNORED_ACTIONS: [Action; 7] = [
+const SINGLE_PULL_REQUEST_ACTIONS: [Action; 7] = [
     Action::FollowUp,
     Action::NextPane,
     Action::Preview,
@@ -51,7 +51,7 @@ impl PullRequestActionMenu {
         jobs.filter(|job| reason_not_possible(app, job, action).is_none()).count()
     }
 
-    fn start(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn ask_about_action_or_explain(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if self.pull_request_count(action, cx.app) == 0 {
             let reason = self
                 .jobs
@@ -77,7 +77,7 @@ impl Component for PullRequestActionMenu {
         match action {
             Action::Open => Some("choose".into()),
             action if ACTIONS.contains(&action) => FooterLabel::default_if(self.pull_request_count(action, app) > 0),
-            action if IGNORED_ACTIONS.contains(&action) => None,
+            action if SINGLE_PULL_REQUEST_ACTIONS.contains(&action) => None,
             _ => Some(FooterLabel::Default),
         }
     }
@@ -89,11 +89,11 @@ impl Component for PullRequestActionMenu {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => match ACTIONS.get(self.list.selected()) {
-                Some(action) => self.start(*action, cx),
+                Some(action) => self.ask_about_action_or_explain(*action, cx),
                 None => Flow::Handled,
             },
-            action if ACTIONS.contains(&action) => self.start(action, cx),
-            action if IGNORED_ACTIONS.contains(&action) => Flow::Handled,
+            action if ACTIONS.contains(&action) => self.ask_about_action_or_explain(action, cx),
+            action if SINGLE_PULL_REQUEST_ACTIONS.contains(&action) => Flow::Handled,
             _ => Flow::Unhandled,
         }
     }
@@ -107,7 +107,7 @@ impl Component for PullRequestActionMenu {
         app.geometry().small_dialog(8)
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         self.jobs.retain(|job| remaining.contains(*job));
         !self.jobs.is_empty()
     }

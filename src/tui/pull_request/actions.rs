@@ -39,7 +39,7 @@ pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Optio
     let is_on_gitlab = link.as_ref().is_some_and(|link| link.kind == HostKind::GitLab);
     let is_of_link = |host: &CleanText| link.as_ref().is_some_and(|link| link.host == host.as_str());
     match (action, state.state) {
-        _ if app.tips.missing_tokens.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
+        _ if app.tips.hosts_without_token.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
         _ if app.pull_request_work.unconfirmed_action_times.get(&job.key).is_some_and(|at| state.as_of < *at) => {
             Some("last action unconfirmed, refresh first")
         }
@@ -71,7 +71,7 @@ pub(super) fn ask_about_action(
     let titles = if matches!(action, Action::Merge | Action::ClosePullRequest) { titles } else { Vec::new() };
     ask_for_text_or_confirmation(
         app,
-        PullRequestTargets { heads: vec![head], list: Targets { titles, ..Targets::default() } },
+        PullRequestTargets { head_commits: vec![head], listed_targets: Targets { titles, ..Targets::default() } },
         action,
         method,
     );
@@ -80,15 +80,15 @@ pub(super) fn ask_about_action(
 /// Asks the user to confirm an action on the pull requests of several jobs.
 pub(super) fn ask_about_action_on_several(app: &mut App, jobs: &[JobKey], action: Action) {
     let links = RefCell::new(HashSet::new());
-    let mut list = app.split_targets(jobs, |job| {
+    let mut listed_targets = app.split_targets(jobs, |job| {
         // Several jobs can have worked on one pull request, which must get the action only once.
         let is_new = || links.borrow_mut().insert(job.supported_pr_link());
         reason_not_possible(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
     });
-    let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
-    list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
-    let heads = rows.into_iter().filter_map(head_commit).collect();
-    ask_for_text_or_confirmation(app, PullRequestTargets { heads, list }, action, None);
+    let rows: Vec<&Job> = listed_targets.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
+    listed_targets.titles = rows.iter().map(|job| pull_request_title(job)).collect();
+    let head_commits = rows.into_iter().filter_map(head_commit).collect();
+    ask_for_text_or_confirmation(app, PullRequestTargets { head_commits, listed_targets }, action, None);
 }
 
 /// Returns what the user should know before a pull request is merged or closed: its title, then its checks, its review,
@@ -148,8 +148,8 @@ impl App {
         targets: PullRequestTargets,
         action: PullRequestAction,
     ) {
-        let text = match targets.heads.as_slice() {
-            [only] if targets.list.keys.is_empty() => {
+        let text = match targets.head_commits.as_slice() {
+            [only] if targets.listed_targets.keys.is_empty() => {
                 let Some(link) = self.jobs.get(only.job).and_then(|job| job.supported_pr_link()) else { return };
                 action.question(link.number, &link.repository, &only.head)
             }
@@ -166,8 +166,8 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let is_for_several = !targets.list.keys.is_empty();
-        let mut waiting_targets = VecDeque::from(targets.heads);
+        let is_for_several = !targets.listed_targets.keys.is_empty();
+        let mut waiting_targets = VecDeque::from(targets.head_commits);
         if is_for_several {
             if self.pull_request_work.running_bulk_action.is_some() {
                 let text = "Not started: the last action on several pull requests is still running.";

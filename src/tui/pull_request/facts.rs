@@ -8,7 +8,7 @@ use crate::tui::App;
 use crate::tui::format::count_text;
 
 /// Returns the number and the title of a job's pull request.
-pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
+pub(in crate::tui) fn number_and_title(app: &App, job: JobKey) -> String {
     let job = app.jobs.get(job);
     let number = job.and_then(|job| job.pr_number()).map(|number| format!("#{number} ")).unwrap_or_default();
     let title = job.and_then(|job| job.pull_request.as_ref().map(|state| &state.title));

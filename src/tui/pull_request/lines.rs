@@ -139,12 +139,13 @@ pub(super) fn lines(
 
 /// Returns the line with the most important fact and its symbol, followed by the facts that no line below shows.
 fn state_line(state: &PullRequest) -> Vec<LinePiece> {
-    let fact = state.fact();
-    let is_unlisted = |fact: &PullRequestFact| matches!(fact, PullRequestFact::Draft | PullRequestFact::Queued);
+    let main_fact = state.main_fact();
+    let is_unlisted =
+        |main_fact: &PullRequestFact| matches!(main_fact, PullRequestFact::Draft | PullRequestFact::Queued);
     let others = state.facts().skip(1).filter(is_unlisted);
-    let others: String = others.map(|fact| format!(" · {}", fact.word_and_meaning().1)).collect();
-    let symbol = (format!("{} ", fact.symbol()), fact.color_role());
-    vec![symbol, (capitalized(state.fact_text()), fact.color_role()), (others, ColorRole::Text)]
+    let others: String = others.map(|main_fact| format!(" · {}", main_fact.word_and_meaning().1)).collect();
+    let symbol = (format!("{} ", main_fact.symbol()), main_fact.color_role());
+    vec![symbol, (capitalized(state.fact_text()), main_fact.color_role()), (others, ColorRole::Text)]
 }
 
 /// Adds the facts with their labels, from the checks to the author.
@@ -162,7 +163,9 @@ fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, detail
     if state.conflict.is_none() && is_open {
         out.push_fact("conflict", "not known yet", ColorRole::Muted);
     }
-    let size = details.and_then(|details| size_of_files(state, details)).unwrap_or_else(|| job_facts::size(state));
+    let size = details
+        .and_then(|details| change_size_summed_over_files(state, details))
+        .unwrap_or_else(|| job_facts::size(state));
     if !size.is_empty() {
         let label = (label_text("size"), ColorRole::Muted);
         let pieces = size.into_iter().map(|(text, role)| (text.into_owned(), role));
@@ -200,7 +203,10 @@ fn checks_text(app: &App, state: &PullRequest) -> Option<LinePiece> {
 
 /// Returns the size as the sum over the files, for a host that reports it only by file. `None` if the host reports the
 /// size itself, or if not all files of the head commit are known.
-fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Vec<(Cow<'static, str>, ColorRole)>> {
+fn change_size_summed_over_files(
+    state: &PullRequest,
+    details: &PullRequestDetails,
+) -> Option<Vec<(Cow<'static, str>, ColorRole)>> {
     let (files, count) = (&details.files, u64::try_from(details.files.len()).ok()?);
     let is_complete = state.files.is_none_or(|files| files == count) && files.len() < MAX_LISTED_FILES;
     if state.additions.is_some() || files.is_empty() || details.head != state.head || !is_complete {
@@ -215,11 +221,11 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
 fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
     let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
-        let last = build.last_report.as_ref();
+        let last = build.last_known_build.as_ref();
         let (role, text) = match last.map(|last| &last.state) {
-            _ if build.problem.is_some() && build.started.is_none() => (ColorRole::Bad, "not built"),
+            _ if build.problem.is_some() && build.started_build.is_none() => (ColorRole::Bad, "not built"),
             _ if build.problem.is_some() => (ColorRole::Bad, "result unknown"),
-            None if build.started.is_none() => (ColorRole::Working, "starting the build"),
+            None if build.started_build.is_none() => (ColorRole::Working, "starting the build"),
             None | Some(BuildState::Queued) => (ColorRole::Working, "build queued"),
             Some(BuildState::InProgress) => (ColorRole::Working, "building"),
             Some(BuildState::Success) => (ColorRole::Good, "built"),

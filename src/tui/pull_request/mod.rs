@@ -21,7 +21,7 @@ mod lines;
 pub(in crate::tui) mod preview;
 mod review;
 
-use crate::model::job::{Job, JobKey, RemainingJobs};
+use crate::model::job::{Job, JobKey, JobsLeftAfterPrune};
 use crate::model::load::{Load, Timed};
 use crate::model::pull_request::{PULL_REQUESTS_DISABLED, short_commit};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
@@ -40,9 +40,9 @@ use crate::tui::widgets::list_state::ListState;
 use crate::tui::{JobsEffect, JobsMsg, Pane, PullRequestAccess, Screen};
 pub use action_menu::PullRequestActionMenu;
 use chrono::TimeDelta;
-use facts::title;
+use facts::number_and_title;
 use lines::{LineTarget, PullRequestLine};
-use preview::page_in_preview;
+use preview::page_url_in_preview;
 
 /// Stored details that are older than this are requested again.
 const MAX_DETAILS_AGE: TimeDelta = TimeDelta::seconds(60);
@@ -103,15 +103,15 @@ impl PullRequestDialog {
 
     /// Returns the address of the preview: the address from the last build, otherwise the address that the code host or
     /// an earlier build reported.
-    fn preview<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
+    fn preview_url<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
         let built = app.pull_request_work.builds.get(&self.job).and_then(PreviewBuild::url);
         built.or(self.site.preview.as_ref())
     }
 
     /// Returns the address of the selected page in the preview.
-    fn selected_page(&self, app: &App) -> Option<CleanText> {
+    fn selected_page_preview_url(&self, app: &App) -> Option<CleanText> {
         let LineTarget::File(path) = self.target() else { return None };
-        page_in_preview(self.preview(app)?, path.as_str())
+        page_url_in_preview(self.preview_url(app)?, path.as_str())
     }
 
     /// Opens the link of the selected line, or shows the changes of the selected file.
@@ -152,9 +152,9 @@ impl Component for PullRequestDialog {
                 LineTarget::File(_) => Some("changes".into()),
                 LineTarget::Entry(_) | LineTarget::Nothing => None,
             },
-            Action::Preview => FooterLabel::default_if(self.preview(app).is_some()),
+            Action::Preview => FooterLabel::default_if(self.preview_url(app).is_some()),
             Action::BuildPreview => FooterLabel::default_if(app.can_build_preview(self.job)),
-            Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
+            Action::OpenPr if self.selected_page_preview_url(app).is_some() => Some("open page".into()),
             _ if actions::ACTIONS.contains(&action) => {
                 FooterLabel::default_if(self.reason_not_possible(app, action).is_none())
             }
@@ -169,14 +169,14 @@ impl Component for PullRequestDialog {
             Action::NextPane | Action::Changes => return show_tab(JobTab::Changes, cx),
             Action::PreviousPane => return show_tab(JobTab::Thread, cx),
             Action::FollowUp => self.follow_up(cx),
-            Action::OpenPr => match self.selected_page(cx.app) {
+            Action::OpenPr => match self.selected_page_preview_url(cx.app) {
                 Some(page) => cx.run(Effect::OpenUrl(page)),
                 None => cx.app.open_prs(cx.now, cx.effects),
             },
             Action::BuildPreview => cx.app.build_preview(self.job, cx.effects),
             Action::Copy => cx.app.copy_links(cx.now, cx.effects),
             Action::Preview => {
-                if let Some(link) = self.preview(cx.app).cloned() {
+                if let Some(link) = self.preview_url(cx.app).cloned() {
                     cx.run(Effect::OpenUrl(link));
                 }
             }
@@ -198,7 +198,7 @@ impl Component for PullRequestDialog {
 
     /// Closes all tabs, and so shows the screen or dialog from which they were opened.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
-        close_tabs(cx.app);
+        close_pull_request_tabs(cx.app);
         Flow::Close
     }
 
@@ -254,7 +254,7 @@ impl Component for PullRequestDialog {
         }
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
         remaining.contains(self.job)
     }
 
@@ -270,7 +270,7 @@ impl Component for PullRequestDialog {
         let theme = view.theme;
         let texts = DialogFrame {
             upper_right: Line::styled(self.age_text(view), theme.muted),
-            ..DialogFrame::with_tabs(view, JobTab::PullRequest, title(view.app, self.job))
+            ..DialogFrame::with_tabs(view, JobTab::PullRequest, number_and_title(view.app, self.job))
         };
         let inner = texts.draw(frame, view, self);
         let rows = usize::from(inner.height);
@@ -334,7 +334,7 @@ impl App {
 pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
     match tab {
         JobTab::Thread => {
-            close_tabs(cx.app);
+            close_pull_request_tabs(cx.app);
             (cx.app.screen, cx.app.pane) = (Screen::Jobs, Pane::Detail);
             return Flow::Close;
         }
@@ -347,9 +347,9 @@ pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
 }
 
 /// Closes the tabs that are dialogs: the pull request and its changes. The thread is a part of the jobs screen.
-pub(in crate::tui) fn close_tabs(app: &mut App) {
-    app.close_all::<Changes>(|_| true);
-    app.close_all::<PullRequestDialog>(|_| true);
+pub(in crate::tui) fn close_pull_request_tabs(app: &mut App) {
+    app.close_dialogs_if::<Changes>(|_| true);
+    app.close_dialogs_if::<PullRequestDialog>(|_| true);
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const MAX_STATE_REQUESTS: u16 = 600;
 
 /// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
 /// file is not a page.
-pub(in crate::tui) fn page_in_preview(preview: &CleanText, path: &str) -> Option<CleanText> {
+pub(in crate::tui) fn page_url_in_preview(preview: &CleanText, path: &str) -> Option<CleanText> {
     let page = page_of_file(path)?;
     Some(CleanText::line(&format!("{}{page}", preview.as_str().trim_end_matches('/'))))
 }
@@ -44,9 +44,9 @@ impl App {
     ) {
         let Some(build) = self.pull_request_work.builds.get_mut(&job) else { return };
         match result {
-            Ok(started) => {
-                build.started = Some(started.clone());
-                effects.push(Effect::Jobs(JobsEffect::CheckBuild { job, build: started }));
+            Ok(started_build) => {
+                build.started_build = Some(started_build.clone());
+                effects.push(Effect::Jobs(JobsEffect::CheckBuild { job, build: started_build }));
             }
             Err(failure) => build.problem = Some(failure.message),
         }
@@ -62,11 +62,13 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let is_current = |build: &&mut PreviewBuild| build.started.as_ref().is_some_and(|started| started.id == *id);
+        let is_current = |build: &&mut PreviewBuild| {
+            build.started_build.as_ref().is_some_and(|started_build| started_build.id == *id)
+        };
         let Some(build) = self.pull_request_work.builds.get_mut(&job).filter(is_current) else { return };
         build.request_count = build.request_count.saturating_add(1);
         match result {
-            Ok(last) => (build.last_report, build.consecutive_failures) = (Some(last), 0),
+            Ok(last) => (build.last_known_build, build.consecutive_failures) = (Some(last), 0),
             // If the service refuses the key, the state is not requested again, because the key would be refused again.
             Err(failure)
                 if failure.kind != FailureKind::KeyRefused
@@ -83,10 +85,11 @@ impl App {
             build.problem = Some(CleanText::line("The build did not end within half an hour."));
         }
         if build.is_running() {
-            effects.extend(build.started.clone().map(|build| Effect::Jobs(JobsEffect::CheckBuild { job, build })));
+            effects
+                .extend(build.started_build.clone().map(|build| Effect::Jobs(JobsEffect::CheckBuild { job, build })));
             return;
         }
-        let state = build.last_report.as_ref().map(|last| last.state.clone());
+        let state = build.last_known_build.as_ref().map(|last| last.state.clone());
         let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
         match state {
             Some(BuildState::Success) => {

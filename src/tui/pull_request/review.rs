@@ -1,7 +1,7 @@
 //! The dialog in which the text of a review or comment is written. The text is saved for its pull requests like a
 //! draft, until the review is sent.
 
-use crate::model::job::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::model::pull_request_action::UnsentReviewKind;
 use crate::model::text::CleanText;
 use crate::tui::JobsEffect;
@@ -39,14 +39,14 @@ pub(in crate::tui) struct ReviewDialog {
 impl ReviewDialog {
     /// Creates the dialog with the text that was written for one of these pull requests, but not sent.
     pub(super) fn new(app: &App, targets: PullRequestTargets, kind: UnsentReviewKind) -> Self {
-        let links: Vec<CleanText> = targets.heads.iter().filter_map(|target| link_of(app, target.job)).collect();
+        let links: Vec<CleanText> = targets.head_commits.iter().filter_map(|target| link_of(app, target.job)).collect();
         let unsent = &app.pull_request_work.unsent_reviews;
         let text = links.iter().find_map(|link| unsent.get(&(link.clone(), kind))).map_or("", String::as_str);
         let name = match kind {
             UnsentReviewKind::ChangeRequest => "Request changes",
             UnsentReviewKind::Comment => "Comment",
         };
-        let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
+        let only = if targets.listed_targets.keys.is_empty() { targets.head_commits.first() } else { None };
         let title = match only.and_then(|only| app.jobs.get(only.job)) {
             Some(job) => format!("{name}: {}", job.local.title),
             None => name.to_owned(),
@@ -195,8 +195,8 @@ impl Component for ReviewDialog {
         self.draft_state.due_at()
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
-        self.targets.heads.iter().all(|target| remaining.contains(target.job))
+    fn retain_jobs(&mut self, remaining: &JobsLeftAfterPrune, _keymap: &Keymap) -> bool {
+        self.targets.head_commits.iter().all(|target| remaining.contains(target.job))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -206,7 +206,7 @@ impl Component for ReviewDialog {
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
         let (text, message) = self.text_and_message(view.app);
         frame.render_widget(self.input.area(), text);
-        cursor::place_in_input(frame, view, text);
+        cursor::place_cursor_in_input(frame, view, text);
         let style = if self.draft_state.failure_text().is_some() { theme.warning } else { theme.muted };
         for (n, line) in message.into_iter().enumerate() {
             draw_line(frame, inside_margin(inner), usize::from(text.height) + 1 + n, Line::styled(line, style));

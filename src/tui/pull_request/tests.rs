@@ -519,8 +519,12 @@ fn a_pull_request_of_two_marked_jobs_is_acted_on_once() {
     press(&mut app, "g v v v v v O a");
     let dialog = app.top::<ConfirmDialog>().expect("a confirmation");
     let ConfirmAction::RunPullRequestAction { targets, .. } = &dialog.on_yes else { panic!("{:?}", dialog.on_yes) };
-    assert_eq!(targets.heads.len(), 3);
-    assert!(targets.list.skipped.iter().any(|(_, why)| *why == "same pull request"), "{:?}", targets.list.skipped);
+    assert_eq!(targets.head_commits.len(), 3);
+    assert!(
+        targets.listed_targets.skipped.iter().any(|(_, why)| *why == "same pull request"),
+        "{:?}",
+        targets.listed_targets.skipped
+    );
 }
 
 fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullRequestAction) -> Vec<Effect> {

@@ -272,7 +272,7 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     test.read_cache(week(), complete_report(week(), now()));
     let again = test.app.load_question(&[LoadPlan { from_start: true, ..plan }], now());
     assert!(again.starts_with("Load all pages of 14–20 Nov 2026 again? "), "{again}");
-    test.app.connection = crate::model::connection::Connection::Offline {
+    test.app.connection = crate::model::connection::ConnectionState::Offline {
         reason: CleanText::line("no network"),
         next_try: Some(now() + TimeDelta::seconds(12)),
     };

@@ -391,7 +391,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     if typing || !open.input.is_blank() {
         frame.render_widget(open.input.area(), field);
         if typing {
-            cursor::place_in_input(frame, view, field);
+            cursor::place_cursor_in_input(frame, view, field);
         }
     } else {
         let space = usize::from(field.width);

@@ -9,10 +9,10 @@ use crate::tui::widgets::table::{Column, Table};
 /// Width of an AI share.
 const SHARE_WIDTH: usize = 6;
 /// Width of a change: a blank, a text of at most 8 cells such as `▲ <0.1%`, and the sign of an outlier.
-pub const CHANGE_WIDTH: usize = 10;
+pub const PERCENT_CHANGE_WIDTH: usize = 10;
 /// Maximum width of a change that is shown as a number of views. Only the column that the table is sorted by shows such
 /// changes.
-const MAX_CHANGE_WIDTH: usize = 19;
+const MAX_VIEWS_CHANGE_WIDTH: usize = 19;
 /// Minimum width of a path, so that it can still be recognized.
 const MIN_PATH_WIDTH: usize = 16;
 /// Minimum width of the rank or position of a page, so that the paths rarely move when more pages are loaded.
@@ -152,7 +152,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
 /// Returns the width of the column of sparklines: one cell per day, but at least the width of its heading. Returns 0 if
 /// there are no sparklines or the table is too narrow.
 fn daily_width(views: &ViewsState, width: usize) -> usize {
-    let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.is_current());
+    let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.lists_current_query());
     let days = listed.map_or(usize::MAX, |daily| usize::try_from(daily.range.days()).unwrap_or(usize::MAX));
     if width >= MIN_WIDE_TABLE_WIDTH && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
 }
@@ -160,7 +160,7 @@ fn daily_width(views: &ViewsState, width: usize) -> usize {
 /// Returns the number of rows that precede the first listed row in the service's order; 0 if a report is listed.
 pub fn rows_before_listed_rows(views: &ViewsState) -> u64 {
     match views.load().shown() {
-        Some(shown) if !views.table.is_report() => shown.value.query.offset(),
+        Some(shown) if !views.table.lists_report() => shown.value.query.offset(),
         _ => 0,
     }
 }
@@ -181,7 +181,7 @@ fn change_heading(table: &PageTable, metric: Metric) -> &'static str {
 fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let metric = table.metric();
     let sorted = match table.sorting().by {
-        PageColumn::Value(sorted) | PageColumn::Change(sorted) if table.is_report() => sorted,
+        PageColumn::Value(sorted) | PageColumn::Change(sorted) if table.lists_report() => sorted,
         _ => metric,
     };
     let is_compared = table.comparison().is_some();
@@ -239,9 +239,10 @@ fn column_width(
             // `words` is the space for `to 0` and a blank, which is longer than `new` and a blank. The three cells that
             // are added below are for the blank before the column, the plus or minus sign, and the sign of an outlier.
             let words = if shows_new_and_gone(table_width) { 5 } else { 0 };
-            (words + 3 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
+            (words + 3 + format_views(table.measures().largest_change).len())
+                .clamp(PERCENT_CHANGE_WIDTH, MAX_VIEWS_CHANGE_WIDTH)
         }
-        NumberColumn::Change(_) => CHANGE_WIDTH,
+        NumberColumn::Change(_) => PERCENT_CHANGE_WIDTH,
         NumberColumn::Value(Metric::Share) => SHARE_WIDTH,
         NumberColumn::Value(metric) => count_width(metric),
     }

@@ -95,7 +95,7 @@ impl super::ViewsState {
     /// are compared. `None` if the necessary totals are not cached, if no days can be compared, or if the listed rows
     /// belong to an earlier query.
     pub fn site_change(&self, now: Time) -> Option<SiteChange> {
-        if !self.is_current() {
+        if !self.lists_current_query() {
             return None;
         }
         let (listed, as_of) = (self.site_totals()?, self.as_of()?);
@@ -126,7 +126,7 @@ impl super::ViewsState {
 
 impl App {
     /// Compares with the previous period, or stops comparing.
-    pub(in crate::tui) fn compare(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn toggle_comparison(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.views.is_comparing() {
             self.views.all_pages.comparison = None;
             self.list_complete_report();
@@ -157,14 +157,14 @@ impl App {
     /// Shows the requested comparison of the current range, if all its pages are loaded.
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
-        if self.views.all_pages.comparison_of(range).is_some() && self.views.reading_range.is_none() {
+        if self.views.all_pages.comparison_of(range).is_some() && self.views.range_being_read.is_none() {
             self.list_complete_report();
         }
     }
 
     /// Handles a change of range during a comparison. If all pages of the new range and of its previous period are
     /// cached, compares these two; otherwise ends the comparison.
-    pub(super) fn compare_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn continue_comparison_in_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown_range == range) {
             return;
         }
@@ -189,7 +189,7 @@ impl App {
     /// Handles a range that was read from the cache. After a change of range, a comparison may be waiting for ranges
     /// that are being read. When the last of these ranges has been read, shows the comparison, or ends it if pages are
     /// missing.
-    pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
+    pub(super) fn handle_range_read_for_comparison(&mut self, range: DateRange, now: Time) {
         let Some(request) = &mut self.views.all_pages.comparison else { return };
         let was_unread = request.unread_ranges.len();
         request.unread_ranges.retain(|unread| *unread != range);
@@ -216,7 +216,7 @@ impl App {
 
     /// Updates the compared days when the listed range is reloaded, since another day may be complete by now. Returns
     /// the data that the updated comparison needs besides the listed range.
-    pub(super) fn update_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
+    pub(super) fn update_compared_days(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
         let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
         let Ok(request) = self.views.requested_comparison_with(old.other_range, now) else { return Vec::new() };
         if old.shown_range != request.shown_range || old.ranges == request.ranges {
@@ -237,8 +237,9 @@ impl App {
             .is_some_and(|dialog| matches!(dialog.on_yes, ConfirmAction::LoadAllPageViews(_)));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown_range)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
-        let is_waiting =
-            !request.unread_ranges.is_empty() || self.views.all_pages.is_busy() || self.views.reading_range.is_some();
+        let is_waiting = !request.unread_ranges.is_empty()
+            || self.views.all_pages.is_busy()
+            || self.views.range_being_read.is_some();
         if !is_listed && !is_asked && !is_waiting {
             self.views.all_pages.comparison = None;
         }

@@ -3,7 +3,7 @@
 use super::table::Metric;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::draw::bars::bar_cells;
 use chrono::NaiveDate;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ const LEVELS: [&str; 7] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"];
 const ASCII_LEVELS: [&str; 7] = ["_", ".", "-", "=", "+", "*", "#"];
 
 /// Human and AI views of a page on one day.
-type DayViews = (ViewCount, ViewCount);
+type DayViews = (DecimalCount, DecimalCount);
 
 #[derive(Debug)]
 pub(in crate::tui) struct DailyViews {
@@ -32,7 +32,7 @@ impl DailyViews {
     pub(super) fn new(range: DateRange, reports: &[Report]) -> Option<Self> {
         let mut by_path: HashMap<String, Vec<Option<DayViews>>> = HashMap::new();
         // A page that a complete report doesn't list had no views.
-        let none = (ViewCount::ZERO, ViewCount::ZERO);
+        let none = (DecimalCount::ZERO, DecimalCount::ZERO);
         let unlisted: Vec<Option<DayViews>> = reports.iter().map(|report| report.complete.then_some(none)).collect();
         for (at, report) in reports.iter().enumerate() {
             // If a report has several rows of one page, the first of them is the newest. The rows are read from the

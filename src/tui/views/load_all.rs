@@ -15,7 +15,7 @@ use crate::tui::{App, Effect, Severity, ViewsEffect};
 impl App {
     /// Stops the running load. If none is running, loads all pages of the current range, or reports that they are
     /// loaded and fresh.
-    pub(in crate::tui) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_all_or_stop(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.stop_loading(effects) {
             return;
         }
@@ -81,7 +81,7 @@ impl App {
             effects.push(self.views.load_cached());
         } else if lists_all {
             let mut ranges = vec![(self.views.query().range, RequiredData::Reload)];
-            ranges.extend(self.update_comparison(now));
+            ranges.extend(self.update_compared_days(now));
             self.request_load(ranges, now, effects);
         } else {
             effects.push(self.views.request_page(true));
@@ -141,11 +141,11 @@ impl App {
         if let Some(request) = &mut self.views.all_pages.request {
             request.unread_ranges.retain(|unread| *unread != range);
         }
-        if self.views.reading_range == Some(range) {
-            self.views.reading_range = None;
+        if self.views.range_being_read == Some(range) {
+            self.views.range_being_read = None;
             self.show_range(range, now, effects);
         }
-        self.continue_comparison(range, now);
+        self.handle_range_read_for_comparison(range, now);
         self.ask_or_load(now, effects);
         self.views.all_pages.drop_unused_reports(self.views.query().range);
     }
@@ -162,7 +162,7 @@ impl App {
         let totals = self.views.totals_to_read(now);
         effects.push(Effect::Views(ViewsEffect::LoadCachedTotals(totals)));
         self.load_daily_reports(effects);
-        self.compare_new_range(range, now, effects);
+        self.continue_comparison_in_new_range(range, now, effects);
     }
 
     /// Reads the cached pages of the single days of the current range, unless the range is too short or too long for
@@ -207,7 +207,7 @@ impl App {
             [] if request.next_action.is_some() => self.run_waiting_action(self.views.query().range, now, effects),
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
-            [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {
+            [plan] if self.is_one_request_enough(plan) && self.view_requests_left() > 0 => {
                 // A load that was not confirmed never uses more than one request, whatever the service responds.
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }

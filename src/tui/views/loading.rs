@@ -197,7 +197,7 @@ impl App {
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
             // The pages may have been read from the cache without being listed yet. They are listed first, because the
             // action would otherwise ask again and again whether to load them.
-            if !self.views.table.is_report() {
+            if !self.views.table.lists_report() {
                 self.list_complete_report();
             }
             self.run_action(action, now, effects);

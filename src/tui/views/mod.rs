@@ -65,7 +65,7 @@ pub struct ViewsState {
     /// listed.
     loaded_share: Option<f64>,
     /// The range that is being read from the cache. It is requested from the service only after this read has ended.
-    reading_range: Option<DateRange>,
+    range_being_read: Option<DateRange>,
     /// The listed rows.
     pub table: table::PageTable,
     /// Cached reports, and running and queued loads.
@@ -100,7 +100,7 @@ impl ViewsState {
             query,
             load: Load::Idle,
             loaded_share: None,
-            reading_range: None,
+            range_being_read: None,
             table: table::PageTable::default(),
             all_pages: all_pages::AllPages::default(),
             visitors: visitors::Visitors::default(),
@@ -130,7 +130,7 @@ impl ViewsState {
     }
 
     /// Whether the listed rows belong to the current query, not to an earlier one.
-    pub fn is_current(&self) -> bool {
+    pub fn lists_current_query(&self) -> bool {
         match self.table.report() {
             Some(report) => report.range == self.query.range,
             None => self.load.shown().is_some_and(|shown| shown.value.query == self.query),
@@ -198,8 +198,8 @@ impl ViewsState {
     }
 
     /// Ignores the running read of the current range, because a tab with another report is shown.
-    pub(in crate::tui) fn postpone_loading(&mut self) {
-        self.reading_range = None;
+    pub(in crate::tui) fn ignore_running_load(&mut self) {
+        self.range_being_read = None;
         if self.load.is_loading() {
             self.load = Load::Idle;
         }
@@ -208,7 +208,7 @@ impl ViewsState {
     /// Returns the effect that reads the current range from the cache, unless its rows are shown, are being loaded or
     /// could not be loaded.
     pub(in crate::tui) fn load_unless_current(&mut self) -> Option<Effect> {
-        let is_waiting = matches!(self.load, Load::Idle) && !self.is_current();
+        let is_waiting = matches!(self.load, Load::Idle) && !self.lists_current_query();
         is_waiting.then(|| self.load_cached())
     }
 
@@ -222,7 +222,7 @@ impl ViewsState {
         let is_used = !matches!(self.load, Load::Idle) || self.table.report().is_some();
         let is_listed = range == self.query.range && is_used;
         if is_listed {
-            self.reading_range = Some(range);
+            self.range_being_read = Some(range);
         }
         (is_listed || self.all_pages.stored_report(range).is_some()).then_some(ViewsEffect::LoadReceivedReport(range))
     }
@@ -236,13 +236,13 @@ impl ViewsState {
     /// result.
     fn load_cached(&mut self) -> Effect {
         self.load.start();
-        self.reading_range = Some(self.query.range);
+        self.range_being_read = Some(self.query.range);
         Effect::Views(ViewsEffect::LoadCachedReport(self.query.range))
     }
 
     fn set_query(&mut self, query: ViewsQuery) -> Option<Effect> {
         let same_range = query.range == self.query.range;
-        let lists_all = self.table.report().is_some() && self.is_current();
+        let lists_all = self.table.report().is_some() && self.lists_current_query();
         if same_range && lists_all {
             // A report of this range is listed instead of one page of rows, so nothing is requested. Only the page size
             // is stored.
@@ -253,7 +253,7 @@ impl ViewsState {
             return None;
         }
         self.query = query;
-        self.table.move_to_end(false);
+        self.table.select_first_or_last_line(false);
         Some(if same_range { self.request_page(false) } else { self.load_cached() })
     }
 
@@ -384,7 +384,7 @@ mod tests {
         let mut views = ViewsState::new(now());
         cached_range(views.load_if_idle());
         let first = views.query();
-        cached_range(views.next_preset(now()));
+        cached_range(views.switch_to_next_preset(now()));
         assert!(!views.apply_response(first, Ok(page(5, false)), None, now()));
         assert!(views.load().is_loading());
     }
@@ -430,7 +430,7 @@ mod tests {
         let offline = || Err(Failure::new(FailureKind::Offline, "no network"));
         views.apply_response(query, offline(), Some(page(50, true)), now());
         assert_eq!(views.rows().len(), 250);
-        assert!(views.is_current() && views.load_failure(now()).is_some());
+        assert!(views.lists_current_query() && views.load_failure(now()).is_some());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Starts a job about pages: opens the editor with the paths of the pages, and fills in the blanks of a template.
 
-use super::super::compose::about_pages::{are_same_pages, initial_text, sentence_list, short_list, title_of_job_about};
+use super::super::compose::about_pages::{
+    are_same_pages, initial_text, joined_page_paths, short_page_list, title_of_job_about_pages,
+};
 use super::super::compose::picker::PickerKind;
 use super::super::compose::templates::TemplateValues;
 use super::super::confirm::{ConfirmAction, ConfirmDialog};
@@ -13,7 +15,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount, PageRow};
 use crate::tui::PromptsEffect;
 use crate::tui::analytics::AnalyticsTab;
 use std::collections::{HashMap, HashSet};
@@ -53,7 +55,7 @@ impl App {
             return;
         }
         if has_draft {
-            self.open_editor(draft_target, title_of_job_about(&self.draft_pages), now);
+            self.open_editor(draft_target, title_of_job_about_pages(&self.draft_pages), now);
         } else {
             self.open_new_editor_about_pages(pages, now, effects);
         }
@@ -63,7 +65,7 @@ impl App {
     /// existing one as the draft of a job without pages. If there is already a draft of a job without pages, asks
     /// whether to open the existing draft about other pages instead.
     fn ask_to_start_new_draft(&mut self, pages: Vec<CleanText>) {
-        let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
+        let (theirs, these) = (short_page_list(&self.draft_pages), short_page_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
             let text = format!(
@@ -93,7 +95,7 @@ impl App {
         let draft_target = DraftTarget::AboutPages;
         if let Some(text) = self.drafts.remove(&draft_target) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
-            let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
+            let text = if is_named { text } else { format!("{}: {text}", joined_page_paths(&self.draft_pages)) };
             effects.push(Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, text.clone())));
             effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)));
             self.drafts.insert(DraftTarget::NewJob, text);
@@ -103,7 +105,7 @@ impl App {
 
     /// Opens an editor with an initial text instead of a draft, and opens the list of templates on top of the editor.
     fn open_new_editor_about_pages(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
-        let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about(&pages), now);
+        let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about_pages(&pages), now);
         editor.set_initial_text(initial_text(&pages));
         editor.pages = pages;
         self.open(editor);
@@ -119,7 +121,7 @@ impl App {
     /// Returns the values of a template's blanks for a job about these pages, such as their views in the range on
     /// screen.
     pub(in crate::tui) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
-        let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };
+        let mut values = TemplateValues { path: Some(joined_page_paths(pages)), ..TemplateValues::default() };
         let shown = self.views.query().range;
         let is_listed = self.analytics.tab == AnalyticsTab::Pages || self.listed_range() == Some(shown);
         // Another tab may show a range whose pages were never listed.
@@ -144,7 +146,7 @@ impl App {
         }
         let sum = |count: fn(&Counts) -> &Count| sum_over_pages(&rows, pages, count);
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
-        let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
+        let text = |of: Option<DecimalCount>, count: fn(&Counts) -> &Count| match (of, pages) {
             (Some(n), _) => format::format_views(n),
             (None, [page]) => rows.get(page).map_or_else(String::new, |row| count_in_sentence(count(&row.counts))),
             (None, _) => UNKNOWN_NUMBER_TEXT.to_owned(),
@@ -186,7 +188,7 @@ fn sum_over_pages(
     rows: &HashMap<&CleanText, &PageRow>,
     pages: &[CleanText],
     count: impl Fn(&Counts) -> &Count,
-) -> Option<ViewCount> {
+) -> Option<DecimalCount> {
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
@@ -195,12 +197,12 @@ fn sum_over_pages(
 /// one of the reports.
 fn views_change_text(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
-    let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
+    let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<DecimalCount> {
         let rows = rows_of(&report.rows, pages);
         let views = pages.iter().map(|page| match rows.get(page) {
             Some(row) => count(&row.counts).value(),
             // A complete report lists every page that had views.
-            None => report.complete.then_some(ViewCount::ZERO),
+            None => report.complete.then_some(DecimalCount::ZERO),
         });
         views.sum()
     };
@@ -215,7 +217,7 @@ fn views_change_text(comparison: &Comparison, shown: DateRange, pages: &[CleanTe
 }
 
 /// Formats a change in percent, or as `12 instead of none` if there were no views before.
-fn percent_change(current: ViewCount, previous: ViewCount) -> String {
+fn percent_change(current: DecimalCount, previous: DecimalCount) -> String {
     if previous.is_zero() {
         return format!("{} instead of none", format::format_views(current));
     }

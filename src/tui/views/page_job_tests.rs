@@ -384,7 +384,7 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
 fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
     let pages = paths(&["/a", "/b", "/c", "/d"]);
     assert_eq!(
-        (short_list(&pages).as_str(), title_of_job_about(&pages).as_str()),
+        (short_page_list(&pages).as_str(), title_of_job_about_pages(&pages).as_str()),
         ("4 pages", "New job about /a, /b and 2 more pages")
     );
     assert_eq!(initial_text(&pages), "4 pages: \n\n- /a\n- /b\n- /c\n- /d");

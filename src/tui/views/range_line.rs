@@ -123,7 +123,7 @@ impl App {
     /// Returns what follows the tabs in the upper rule: the dates of the range, and at the right the names that fit
     /// beside them in a rule of `width` columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
-        let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
+        let tabs = self.analytics.tab.tab_names_width(u16::try_from(width).unwrap_or(u16::MAX));
         let today = now.date_naive();
         // The dates are shortened to leave space for the names of the common ranges or, on a narrow screen, for the
         // name of the current range. If the tabs take half of a narrow screen, no space is reserved for that name,

@@ -5,12 +5,12 @@ use crate::model::Time;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::ViewSums;
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use chrono::{Datelike, NaiveDate, Weekday};
 use std::collections::HashMap;
 
 /// Ranges of at least this many days have one bar per week instead of per day.
-pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
+pub const MIN_DAYS_FOR_WEEKLY_BARS: u32 = 60;
 
 /// The cached totals of the site or, in the page details, of one page, by range.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl RangeTotals {
 }
 
 /// Returns human plus AI views, the height of a stacked bar. `None` if either number is not a valid count.
-pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
+pub fn bar_height(counts: &Counts) -> Option<DecimalCount> {
     Some(counts.human.value()? + counts.ai.value()?)
 }
 
@@ -109,7 +109,7 @@ pub(super) fn weeks(range: DateRange) -> Vec<DateRange> {
 
 /// Returns the ranges of the bars of a trend: weeks in a long range, otherwise days.
 pub(super) fn trend_bar_ranges(range: DateRange) -> Vec<DateRange> {
-    if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { range.single_days().collect() }
+    if range.days() >= MIN_DAYS_FOR_WEEKLY_BARS { weeks(range) } else { range.single_days().collect() }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl TrendBar {
     }
 
     /// Whether the totals have to be loaded, because they are unknown or outdated.
-    pub fn is_missing(&self, now: Time) -> bool {
+    pub fn needs_loading(&self, now: Time) -> bool {
         !self.totals.as_ref().is_some_and(|known| self.range.is_fresh(known.as_of, now))
     }
 
@@ -142,7 +142,7 @@ impl TrendBar {
 /// The mean of views per day over all complete days that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteDaysMean {
-    pub mean: ViewCount,
+    pub mean: DecimalCount,
     /// Number of complete days with known views. The mean is taken over these days.
     pub known_days: u32,
     /// Number of days of the range that are over, including days with unknown views.

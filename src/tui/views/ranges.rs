@@ -24,7 +24,7 @@ impl ViewsState {
     }
 
     /// Switches to the next preset, or from a custom range to the first preset.
-    pub fn next_preset(&mut self, now: Time) -> Option<Effect> {
+    pub fn switch_to_next_preset(&mut self, now: Time) -> Option<Effect> {
         let preset = self.preset.map_or(Preset::SevenDays, Preset::next);
         self.set_period(preset.period(now.date_naive()), Some(preset), now)
     }
@@ -98,7 +98,7 @@ mod tests {
         let names: Vec<_> = Preset::ALL
             .iter()
             .filter_map(|_| {
-                views.next_preset(now());
+                views.switch_to_next_preset(now());
                 views.range_name(now().date_naive())
             })
             .collect();

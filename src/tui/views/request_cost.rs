@@ -6,7 +6,7 @@ use super::super::App;
 use super::super::format;
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
-use crate::model::connection::Connection;
+use crate::model::connection::ConnectionState;
 use crate::model::ledger::Quota;
 use crate::model::period::DateRange;
 use crate::model::report::{
@@ -108,7 +108,7 @@ impl App {
         shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
     }
 
-    fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
+    fn load_cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
         let known = self.views.all_pages.stored_report(range);
         let responses_before_interruption = known.and_then(|known| known.responses_before_interruption);
         let loaded_responses = match responses_before_interruption.filter(|_| !from_start) {
@@ -126,7 +126,7 @@ impl App {
     }
 
     /// Whether one request is probably enough for this load.
-    pub(super) fn needs_one_request(&self, plan: &LoadPlan) -> bool {
+    pub(super) fn is_one_request_enough(&self, plan: &LoadPlan) -> bool {
         let all = &self.views.all_pages;
         let was_one = all.complete_report(plan.range).is_some_and(|report| report.responses <= 1);
         let fits = self.min_rows(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
@@ -148,7 +148,7 @@ impl App {
             }
             many => format!("{} ranges", many.len()),
         };
-        let costs: Vec<LoadCost> = plans.iter().map(|plan| self.cost(plan.range, plan.from_start, now)).collect();
+        let costs: Vec<LoadCost> = plans.iter().map(|plan| self.load_cost(plan.range, plan.from_start, now)).collect();
         let cost = LoadCost::of_all(&costs);
         let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
@@ -162,7 +162,7 @@ impl App {
 
     /// Returns the warning at the start of a question about loading; empty unless docdeck is offline.
     fn offline_warning(&self) -> &'static str {
-        let is_offline = matches!(self.connection, Connection::Offline { .. });
+        let is_offline = matches!(self.connection, ConnectionState::Offline { .. });
         if is_offline { "Offline: this may fail. " } else { "" }
     }
 

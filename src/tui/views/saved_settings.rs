@@ -20,7 +20,7 @@ impl ViewsState {
             limit: Some(self.query.limit).filter(|limit| *limit != DEFAULT_PAGE_SIZE),
             metric: Some(settings.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
             log_scale: settings.is_log_scale,
-            folded: settings.is_folded,
+            folded: settings.groups_by_folder,
             sort: (sorting != default).then(|| SortBy {
                 by: sorting.by.name(),
                 reversed: sorting.is_descending != PageSorting::by(sorting.by).is_descending,
@@ -72,7 +72,7 @@ impl ViewsState {
             is_log_scale: layout.log_scale,
             sorting: sorting.unwrap_or_default(),
             filter: layout.filter.clone(),
-            is_folded: layout.folded,
+            groups_by_folder: layout.folded,
         });
     }
 }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn presets_follow_the_date_and_custom_ranges_stay() {
-        let layout = layout_after(|views| drop(views.next_preset(now())));
+        let layout = layout_after(|views| drop(views.switch_to_next_preset(now())));
         assert_eq!(layout.range, Some(SavedRange::Preset("30d".to_owned())));
         let views = restored(&layout, at("2026-12-24T01:00:00Z"));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-24");
@@ -133,7 +133,7 @@ mod tests {
                 is_log_scale: true,
                 sorting,
                 filter: "/guides".to_owned(),
-                is_folded: true,
+                groups_by_folder: true,
             };
             views.table.apply_settings(settings);
             drop(views.set_page_size(25));

@@ -44,7 +44,7 @@ impl Component for ViewsScreen {
             Action::PreviousPage => cx.effects.extend(views.turn_page(false)),
             Action::NextPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(1)),
             Action::PreviousPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(-1)),
-            Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
+            Action::NextRange => cx.effects.extend(views.switch_to_next_preset(cx.now)),
             Action::PreviousPeriod => cx.app.step_period(-1, cx.now, cx.effects),
             Action::NextPeriod => cx.app.step_period(1, cx.now, cx.effects),
             Action::JumpToPage if views.table.report().is_some() => {
@@ -55,9 +55,9 @@ impl Component for ViewsScreen {
             Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
             Action::LoadAll => match load_all_includes_visitors(cx.app) {
                 true => cx.app.ask_to_load_visitors(cx.now),
-                false => cx.app.load_all(cx.now, cx.effects),
+                false => cx.app.load_all_or_stop(cx.now, cx.effects),
             },
-            Action::Compare => cx.app.compare(cx.now, cx.effects),
+            Action::Compare => cx.app.toggle_comparison(cx.now, cx.effects),
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Trend => TrendDialog::open(cx),
             Action::Visitors => cx.app.toggle_visitors(cx.now),
@@ -100,7 +100,7 @@ impl Component for ViewsScreen {
             return Flow::Handled;
         }
         let marks = cx.app.views.table.marked_count();
-        if cx.app.warn_before_clearing_marks(marks, cx.now) {
+        if cx.app.warn_once_before_clearing_marks(marks, cx.now) {
             return Flow::Handled;
         }
         let table = &mut cx.app.views.table;
@@ -120,8 +120,8 @@ impl Component for ViewsScreen {
         match by {
             Scroll::By(n) => table.move_by(n),
             Scroll::Page(n) => table.move_by(n.saturating_mul(page_step(rows))),
-            Scroll::Top => table.move_to_end(false),
-            Scroll::Bottom => table.move_to_end(true),
+            Scroll::Top => table.select_first_or_last_line(false),
+            Scroll::Bottom => table.select_first_or_last_line(true),
         }
     }
 
@@ -193,10 +193,10 @@ fn load_all_includes_visitors(app: &App) -> bool {
 /// Whether the footer offers an action now.
 fn is_shown_in_footer(action: Action, app: &App) -> bool {
     let (views, table) = (&app.views, &app.views.table);
-    let has_pages = !table.rows().is_empty() || table.absent_count() > 0;
+    let has_pages = !table.rows().is_empty() || table.compared_only_count() > 0;
     match action {
-        Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
-        Action::Filter => table.is_report() && has_pages || table.is_filtered(),
+        Action::NextSort | Action::ReverseSort | Action::Fold => table.lists_report() && has_pages,
+        Action::Filter => table.lists_report() && has_pages || table.is_filtered(),
         Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
         Action::Metric | Action::Visitors => !table.rows().is_empty(),
         Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
@@ -205,8 +205,8 @@ fn is_shown_in_footer(action: Action, app: &App) -> bool {
         Action::NextPage if table.is_tree() => table.selected_folder().is_some(),
         Action::PreviousPage if table.is_tree() => table.can_leave_folder(),
         // A report lists all pages at once, so it has no next page of rows.
-        Action::NextPage => !table.is_report() && views.has_next(),
-        Action::PreviousPage => !table.is_report() && views.query().page > 1,
+        Action::NextPage => !table.lists_report() && views.has_next(),
+        Action::PreviousPage => !table.lists_report() && views.query().page > 1,
         Action::JumpToPage => table.report().is_none(),
         // Without requests left, the footer leaves out the key, although pressing it would still show a notice.
         Action::LoadAll => {
@@ -259,7 +259,7 @@ fn run(action: Action, cx: &mut Cx<'_>) {
 /// Handles an action that changes how the pages are listed. If the action needs all pages and no report is listed,
 /// loads all pages first, which may cost requests.
 fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
-    if why_all_pages_are_needed(action).is_some() && !cx.app.views.table.is_report() {
+    if why_all_pages_are_needed(action).is_some() && !cx.app.views.table.lists_report() {
         cx.app.load_all_then(action, cx.now, cx.effects);
         return Flow::Handled;
     }
@@ -311,7 +311,7 @@ fn sort_by_clicked_column(cell: usize, cx: &mut Cx<'_>) {
     let table = &cx.app.views.table;
     let columns = page_table(&cx.app.views, usize::from(cx.app.size.0));
     let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };
-    if !table.is_report() {
+    if !table.lists_report() {
         // Only a report can be sorted, so the action asks whether to load all pages.
         apply_table_action(Action::NextSort, cx);
         return;

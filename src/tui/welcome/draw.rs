@@ -142,7 +142,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
             row.push("[ Test and save ]", style(theme.title)).push(format!("  {key}"), theme.key);
         }
         FormLine::More => {
-            row.push(if welcome.is_more_open { "▾ " } else { "▸ " }, theme.mark);
+            row.push(if welcome.shows_optional_fields { "▾ " } else { "▸ " }, theme.mark);
             row.push(truncate(&more_fields_text(welcome), space.saturating_sub(2)), theme.muted);
         }
         FormLine::Field(SetupField::Source) => push_key_sources(view, welcome, &mut row),
@@ -170,7 +170,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
         underline_field(frame, view, Rect { width: value.width.min(MAX_FIELD_WIDTH), ..value });
     }
     if is_focused && !welcome.is_choice_or_button() {
-        cursor::place_in_input(frame, view, value);
+        cursor::place_cursor_in_input(frame, view, value);
     }
 }
 
@@ -178,7 +178,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
 /// set, returns the names of the fields. Returns an empty text while the fields are open.
 fn more_fields_text(welcome: &Welcome) -> String {
     let form = &welcome.form;
-    if welcome.is_more_open {
+    if welcome.shows_optional_fields {
         return String::new();
     }
     let value = |field: SetupField| match field {

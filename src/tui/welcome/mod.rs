@@ -17,7 +17,8 @@ use super::keymap::Edit;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
 use crate::model::setup::{
-    ExistingSettings, KeySourceChoice, NewProfile, SetupField, SetupForm, SetupProblem, SetupPurpose, WritePermission,
+    ConfigWritePermission, ExistingSettings, KeySourceChoice, NewProfile, SetupField, SetupForm, SetupProblem,
+    SetupPurpose,
 };
 use crate::model::text::CleanText;
 use crate::tui::app::NOT_SAVED_IN_DEMO;
@@ -35,7 +36,7 @@ pub struct Welcome {
     /// The text input of the focused line, if it has one.
     input: Option<TextInput>,
     /// Whether the fields below "more" are shown.
-    is_more_open: bool,
+    shows_optional_fields: bool,
     /// The path of the configuration file to write.
     config_path: CleanText,
     step: SetupStep,
@@ -113,7 +114,7 @@ impl App {
     }
 
     /// Saves the profile of the last attempt. Called after the user has agreed to save it.
-    pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
+    pub(super) fn save_profile(&mut self, allowed: ConfigWritePermission) -> Option<Effect> {
         self.find_mut::<Welcome>()?.write_config(allowed)
     }
 }
@@ -133,7 +134,7 @@ impl Welcome {
             form,
             line: FormLine::Save,
             input: None,
-            is_more_open: false,
+            shows_optional_fields: false,
             config_path: config,
             step: SetupStep::Filling,
             message: None,
@@ -148,13 +149,13 @@ impl Welcome {
     /// Returns the visible lines.
     fn lines(&self) -> Vec<FormLine> {
         let main = self.form.main_fields().into_iter().map(FormLine::Field);
-        let more = if self.is_more_open { self.form.optional_fields() } else { Vec::new() };
+        let more = if self.shows_optional_fields { self.form.optional_fields() } else { Vec::new() };
         main.chain([FormLine::Save, FormLine::More]).chain(more.into_iter().map(FormLine::Field)).collect()
     }
 
     /// Moves the focus to a line, and shows the fields below "more" if it is one of them.
     fn focus(&mut self, line: FormLine) {
-        self.is_more_open |= !self.lines().contains(&line);
+        self.shows_optional_fields |= !self.lines().contains(&line);
         self.line = line;
         self.input = match line {
             FormLine::Field(SetupField::Source | SetupField::Key) | FormLine::Save | FormLine::More => None,
@@ -181,7 +182,7 @@ impl Welcome {
     fn handle_enter(&mut self, cx: &mut Cx<'_>) {
         match self.line {
             FormLine::Save => self.test_and_maybe_save(true, cx),
-            FormLine::More if !self.is_more_open => self.change_choice(true),
+            FormLine::More if !self.shows_optional_fields => self.change_choice(true),
             line if self.lines().last() == Some(&line) => self.focus(FormLine::Save),
             _ => self.move_focus(true),
         }
@@ -190,7 +191,7 @@ impl Welcome {
     /// Changes the focused choice: selects the next or previous key source, or shows or hides the fields below "more".
     fn change_choice(&mut self, is_forward: bool) {
         if self.line == FormLine::More {
-            self.is_more_open = is_forward;
+            self.shows_optional_fields = is_forward;
             if is_forward {
                 self.move_focus(true);
             }
@@ -303,7 +304,7 @@ impl Welcome {
             return Some(Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt: self.attempt, key }));
         }
         if self.saves_profile {
-            return self.write_config(WritePermission::Nothing);
+            return self.write_config(ConfigWritePermission::Nothing);
         }
         self.step = SetupStep::Filling;
         self.show_message(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
@@ -338,7 +339,7 @@ impl Welcome {
                 self.show_message(true, message.as_str());
                 self.attempted_profile.as_mut()?.is_key_verified = true;
                 if self.saves_profile {
-                    return self.write_config(WritePermission::Nothing);
+                    return self.write_config(ConfigWritePermission::Nothing);
                 }
                 self.step = SetupStep::Filling;
             }
@@ -370,8 +371,8 @@ impl Welcome {
                 self.show_message(true, &format!("Saved in {}. {next}", self.config_path));
             }
             // The user has opened this dialog to add a profile, so adding one needs no confirmation.
-            Err(ConfigWriteError::NeedsConfirmation(WritePermission::Add)) if !self.is_screen() => {
-                return self.write_config(WritePermission::Add);
+            Err(ConfigWriteError::NeedsConfirmation(ConfigWritePermission::Add)) if !self.is_screen() => {
+                return self.write_config(ConfigWritePermission::Add);
             }
             Err(ConfigWriteError::NeedsConfirmation(needs)) => {
                 let text = needs.question(&self.config_path, &CleanText::line(&self.form.unchecked_profile().name));
@@ -382,7 +383,7 @@ impl Welcome {
         None
     }
 
-    fn write_config(&mut self, allowed: WritePermission) -> Option<Effect> {
+    fn write_config(&mut self, allowed: ConfigWritePermission) -> Option<Effect> {
         let profile = Box::new(self.attempted_profile.as_ref()?.profile.clone());
         self.step = SetupStep::Saving;
         Some(Effect::Profiles(ProfilesEffect::WriteConfig { attempt: self.attempt, profile, allowed }))
@@ -394,7 +395,7 @@ impl Welcome {
         self.step = SetupStep::Filling;
         self.show_message(false, failure.message.as_str());
         if self.saves_profile {
-            ask_to_save(format!("{} Save the profile anyway?", failure.message), WritePermission::Nothing, cx);
+            ask_to_save(format!("{} Save the profile anyway?", failure.message), ConfigWritePermission::Nothing, cx);
         }
     }
 
@@ -404,7 +405,7 @@ impl Welcome {
     }
 }
 
-fn ask_to_save(text: String, allowed: WritePermission, cx: &mut Cx<'_>) {
+fn ask_to_save(text: String, allowed: ConfigWritePermission, cx: &mut Cx<'_>) {
     let on_yes = ConfirmAction::SaveProfile(allowed);
     cx.open(ConfirmDialog { text, on_yes });
 }
@@ -430,7 +431,7 @@ impl Component for Welcome {
             Action::Demo => self.is_screen(),
             Action::Close => !self.is_screen() || self.is_busy(),
             Action::Interrupt => self.is_screen() && !self.is_busy(),
-            Action::NextField | Action::NextChoice if self.line == FormLine::More && !self.is_more_open => {
+            Action::NextField | Action::NextChoice if self.line == FormLine::More && !self.shows_optional_fields => {
                 return Some("expand".into());
             }
             Action::NextChoice | Action::PreviousChoice => self.line != FormLine::Save,

@@ -32,7 +32,7 @@ pub struct Column<K> {
     /// Blank cells before the column.
     gap: usize,
     /// Columns with the highest value are left out first; columns with 0 are always shown.
-    drop_order: u8,
+    drop_priority: u8,
 }
 
 impl<K> Column<K> {
@@ -46,7 +46,7 @@ impl<K> Column<K> {
             width,
             max_width: width,
             gap: 0,
-            drop_order: 0,
+            drop_priority: 0,
         }
     }
 
@@ -72,9 +72,9 @@ impl<K> Column<K> {
         Self { gap, ..self }
     }
 
-    /// Lets the column be left out of a narrow table. All columns with the highest `drop_order` are left out first.
-    pub fn optional(self, drop_order: u8) -> Self {
-        Self { drop_order, ..self }
+    /// Lets the column be left out of a narrow table. All columns with the highest `drop_priority` are left out first.
+    pub fn optional(self, drop_priority: u8) -> Self {
+        Self { drop_priority, ..self }
     }
 
     pub fn with_heading_style(self, style: Style) -> Self {
@@ -120,11 +120,11 @@ impl<K> Table<K> {
         let mut columns: Vec<Column<K>> = columns.into_iter().collect();
         let needed = |columns: &[Column<K>]| columns.iter().map(|column| column.gap + column.width).sum::<usize>();
         while needed(&columns) > width {
-            let highest = columns.iter().map(|column| column.drop_order).max().unwrap_or(0);
+            let highest = columns.iter().map(|column| column.drop_priority).max().unwrap_or(0);
             if highest == 0 {
                 break;
             }
-            columns.retain(|column| column.drop_order < highest);
+            columns.retain(|column| column.drop_priority < highest);
         }
         if let Some(first) = columns.first_mut() {
             first.gap = 0;

@@ -1,7 +1,7 @@
 //! A text input, built on a text widget. The widget's own shortcuts are not used. Instead, the actions of the key
 //! bindings run the widget's operations.
 
-use crate::tui::compose::blanks::{count_blanks, find_blank};
+use crate::tui::compose::blanks::{count_template_blanks, find_template_blank};
 use crate::tui::keymap::Edit;
 use crate::tui::wrap::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -215,12 +215,12 @@ impl TextInput {
 
     /// Whether the text contains a template blank.
     pub fn has_template_blank(&self) -> bool {
-        self.area.lines().iter().any(|line| find_blank(line).is_some())
+        self.area.lines().iter().any(|line| find_template_blank(line).is_some())
     }
 
     /// Returns the number of template blanks.
     pub fn template_blank_count(&self) -> usize {
-        self.area.lines().iter().map(|line| count_blanks(line)).sum()
+        self.area.lines().iter().map(|line| count_template_blanks(line)).sum()
     }
 
     /// Selects the next template blank, or the first one if none follows, so that typing replaces it. Returns false if
@@ -234,7 +234,7 @@ impl TextInput {
                 let line = lines.get(at)?;
                 let skipped = line.char_indices().nth(from).map_or(line.len(), |(byte, _)| byte);
                 let rest = line.get(skipped..)?;
-                let range = find_blank(rest)?;
+                let range = find_template_blank(rest)?;
                 let before = from + rest.get(..range.start)?.chars().count();
                 // A blank, such as `{{page}}`, is ASCII, so its length in bytes is its number of characters.
                 Some((at, before, before + range.len()))

@@ -2,7 +2,7 @@
 //! rows of a comparison.
 
 use crate::model::comparison::ViewsChange;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::draw::Theme;
 use crate::tui::view::View;
 use ratatui::style::{Modifier, Style};
@@ -30,7 +30,7 @@ pub(in crate::tui) enum ChangeWeight {
 impl ChangeWeight {
     /// Returns how much a change matters. `site` is the number of views of the whole site in the compared range that
     /// has more views; 0 if it is unknown.
-    pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
+    pub(in crate::tui) fn of(change: ViewsChange, site: DecimalCount) -> Self {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,
             ViewsChange::New(views) | ViewsChange::Gone(views) => (views, f64::INFINITY),
@@ -39,7 +39,7 @@ impl ChangeWeight {
             }
         };
         let difference = change.difference().unwrap_or_default().abs();
-        if percent < MIN_UNMUTED_PERCENT || largest < ViewCount::from(MIN_UNMUTED_COUNT) {
+        if percent < MIN_UNMUTED_PERCENT || largest < DecimalCount::from(MIN_UNMUTED_COUNT) {
             Self::Small
         } else if percent >= MIN_OUTLIER_PERCENT
             && !site.is_zero()
@@ -62,8 +62,8 @@ impl ChangeWeight {
         match (self, change.difference()) {
             (Self::Small, _) | (_, None) => theme.muted,
             (Self::Outlier, _) => theme.warning.add_modifier(Modifier::BOLD),
-            (Self::Normal, Some(difference)) if difference > ViewCount::ZERO => theme.good,
-            (Self::Normal, Some(difference)) if difference < ViewCount::ZERO => theme.bad,
+            (Self::Normal, Some(difference)) if difference > DecimalCount::ZERO => theme.good,
+            (Self::Normal, Some(difference)) if difference < DecimalCount::ZERO => theme.bad,
             (Self::Normal, Some(_)) => theme.muted,
         }
     }
@@ -71,8 +71,8 @@ impl ChangeWeight {
 
 /// Returns the total views of the site in whichever of the two compared ranges has more, per day if the ranges differ
 /// in length; 0 if nothing is compared.
-pub(in crate::tui) fn larger_site_views(view: View<'_>) -> ViewCount {
-    let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
+pub(in crate::tui) fn larger_site_views(view: View<'_>) -> DecimalCount {
+    let Some(comparison) = view.app.views.table.comparison() else { return DecimalCount::ZERO };
     let ranges = comparison.ranges();
     let current = comparison.current.totals.total.value().map(|views| ranges.comparable_current(views));
     let previous = comparison.previous.totals.total.value().map(|views| ranges.comparable_previous(views));
@@ -98,6 +98,6 @@ mod tests {
         assert_eq!(of(ViewsChange::New(500.into())), ChangeWeight::Outlier);
         assert_eq!(of(ViewsChange::Gone(400.into())), ChangeWeight::Normal);
         assert_eq!(of(ViewsChange::New(29.into())), ChangeWeight::Small);
-        assert_eq!(ChangeWeight::of(ViewsChange::New(500.into()), ViewCount::ZERO), ChangeWeight::Normal);
+        assert_eq!(ChangeWeight::of(ViewsChange::New(500.into()), DecimalCount::ZERO), ChangeWeight::Normal);
     }
 }

@@ -47,7 +47,7 @@ fn optional_part<'a>(view: View<'_>, text: String) -> LowerRulePart<'a> {
 pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
     let table = &view.app.views.table;
     let width = usize::from(row.width);
-    let parts = if table.is_report() { report_parts(view, width) } else { single_response_parts(view) };
+    let parts = if table.lists_report() { report_parts(view, width) } else { single_response_parts(view) };
     let mut right = Line::styled(position, view.theme.muted);
     let space = usize::from(title_area(row).width).saturating_sub(right.width() + 3);
     let mut legend = legend(view);
@@ -231,7 +231,7 @@ pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     let text = if table.is_filtered() {
         format!(
             "{} of {}",
-            format_count(measures.passing_count.saturating_sub(measures.absent_count)),
+            format_count(measures.passing_count.saturating_sub(measures.compared_only_count)),
             plural(all, unit)
         )
     } else {

@@ -24,7 +24,7 @@ pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row
     title.push_span(Span::styled(range, theme.title));
     if is_filtered {
         let cells = usize::from(title_area(row).width);
-        let count = if app.views.table.is_report() { page_count_spans(view) } else { Vec::new() };
+        let count = if app.views.table.lists_report() { page_count_spans(view) } else { Vec::new() };
         let count_cells = count.iter().map(Span::width).sum::<usize>() + 2;
         let space = |title: &Line<'_>| match title.width() {
             width if width == tabs => cells.saturating_sub(width + count_cells),

@@ -34,7 +34,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
         Some(report) => report_parts(view, report, width),
         None => single_response_parts(view, width),
     };
-    if !views.is_current() {
+    if !views.lists_current_query() {
         return fitting_line(&parts, width);
     }
     let forms = order_and_change_text_forms(view);
@@ -86,7 +86,7 @@ fn order_and_change_text_forms(view: View<'_>) -> Vec<String> {
     }
     days.extend(change.map(|change| format!("change vs {}", change.ranges.previous.format_dates(false))));
     let key = load_key(view);
-    let is_response = !views.table.is_report() && !views.table.is_empty();
+    let is_response = !views.table.lists_report() && !views.table.is_empty();
     let order = if is_response && views.all_pages.rows_of_interrupted_load(shown).is_none() {
         vec![
             format!("unsorted, as received (press {key} to load and sort all pages)"),
@@ -204,7 +204,7 @@ fn share_of_cells(cells: usize, all: usize) -> f64 {
 fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now, .. } = view;
     let views = &app.views;
-    if !views.is_current() {
+    if !views.lists_current_query() {
         let dates = short_range(report.range, view.now);
         let pages = if report.complete {
             "all pages".to_owned()
@@ -261,7 +261,7 @@ fn single_response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now, .. } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Vec::new() };
-    if !views.is_current() {
+    if !views.lists_current_query() {
         let (query, wanted) = (shown.value.query, views.query());
         let page = format!("rows from {}", grouped_number(query.offset().saturating_add(1)));
         let size = if query.limit == wanted.limit { String::new() } else { format!(", {} per request", query.limit) };

@@ -8,7 +8,7 @@
 
 use crate::model::comparison::ViewsChange;
 use crate::model::job_state::{MARKED_SYMBOL, SELECTED_SYMBOL};
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::draw::FIXED_CONTENT_KEY;
 use crate::tui::draw::bars;
 use crate::tui::draw::boxes::draw_line;
@@ -41,7 +41,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     }
     for ((n, shown), part) in table.visible(rows).enumerate().zip(lines.rows()) {
         if shown.index == table.selected() {
-            view.kept_cells.release(frame.buffer_mut(), part.y);
+            view.kept_cells.discard_kept_row(frame.buffer_mut(), part.y);
         } else if view.kept_cells.try_keep(frame.buffer_mut(), part, shown.index as u64) {
             continue;
         }
@@ -68,7 +68,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
         }
         return lines;
     }
-    let beyond = !table.is_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
+    let beyond = !table.lists_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
     let back = || view.app.key_label(Context::Views, Action::PreviousPage);
     let none = "  No page was viewed in this range.";
     vec![if beyond { format!("  No rows here: {} goes back.", back()) } else { none.to_owned() }]
@@ -77,7 +77,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
 fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
-    let sorting = table.is_report().then(|| table.sorting());
+    let sorting = table.lists_report().then(|| table.sorting());
     let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
     columns.headings_with(|column, width| match column.key {
@@ -212,11 +212,12 @@ fn cell_text(
             let is_sorted = view.app.views.table.sorting().by == cell.sort_column();
             // A rise of the AI share is neither good nor bad.
             if metric == Metric::Share {
-                return (share_change_text(figures) + " ", theme.text);
+                return (ai_share_change_text(figures) + " ", theme.text);
             }
             let change = figures.change(metric);
             let weight = ChangeWeight::of(change, larger_site_views(view));
-            let value = if is_sorted { difference_text(change, shows_new_or_gone) } else { change_cell(change) };
+            let value =
+                if is_sorted { difference_text(change, shows_new_or_gone) } else { percent_change_text(change) };
             return (value + weight.outlier_mark(), weight.style(change, theme));
         }
         NumberColumn::Value(Metric::Share) => {
@@ -244,8 +245,8 @@ fn difference_text(change: ViewsChange, shows_new_or_gone: bool) -> String {
 }
 
 /// Formats a difference in views with its sign: `+1,234`, `−56`, `0`.
-pub(in crate::tui) fn signed_views(difference: ViewCount) -> String {
-    let sign = match difference.cmp(&ViewCount::ZERO) {
+pub(in crate::tui) fn signed_views(difference: DecimalCount) -> String {
+    let sign = match difference.cmp(&DecimalCount::ZERO) {
         Ordering::Greater => "+",
         Ordering::Equal => "",
         Ordering::Less => "−",
@@ -255,7 +256,7 @@ pub(in crate::tui) fn signed_views(difference: ViewCount) -> String {
 
 /// Formats a change of views in percent or, if the percentage would be too long, as a factor such as `▲ ×12`. The text
 /// has at most 8 cells.
-pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
+pub(in crate::tui) fn percent_change_text(change: ViewsChange) -> String {
     let (current, previous) = match change {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),
@@ -281,11 +282,11 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
 pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     match change {
         ViewsChange::InBoth { current, previous } if previous.is_zero() && current > previous => "▲ from 0".to_owned(),
-        _ => change_cell(change),
+        _ => percent_change_text(change),
     }
 }
 
-fn share_change_text(figures: &PageMetrics<'_>) -> String {
+fn ai_share_change_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
         (ComparisonBaseline::Gone(_), _) => "no views".to_owned(),
@@ -306,7 +307,7 @@ pub(in crate::tui) fn percentage_points_text(points: f64) -> String {
 
 /// Whether the listed rows don't belong to the current query.
 fn is_stale(view: View<'_>) -> bool {
-    !view.app.views.is_current()
+    !view.app.views.lists_current_query()
 }
 
 #[cfg(test)]
@@ -316,7 +317,7 @@ mod tests {
     #[test]
     fn a_change_has_a_sign_and_fits_a_narrow_column() {
         let cell = |current: u64, previous: u64| {
-            change_cell(ViewsChange::InBoth { current: current.into(), previous: previous.into() })
+            percent_change_text(ViewsChange::InBoth { current: current.into(), previous: previous.into() })
         };
         assert_eq!(cell(1041, 1000), "▲ 4.1%");
         assert_eq!(cell(80, 100), "▼ 20%");
@@ -326,7 +327,7 @@ mod tests {
         assert_eq!(cell(7, 7), "±0%");
         assert_eq!([cell(12, 0), cell(12_345, 0)], ["new", "new"], "no percentage of nothing");
         assert_eq!(
-            [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
+            [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(percent_change_text),
             ["new", "▼ to 0", "–"]
         );
     }
@@ -339,7 +340,7 @@ mod tests {
                 if previous > 0 || current < 1_000_000_000 {
                     let change = ViewsChange::InBoth { current: current.into(), previous: previous.into() };
                     // One cell is for the sign of an outlier, one is blank.
-                    proptest::prop_assert!(change_cell(change).width() + 2 <= crate::tui::views::columns::CHANGE_WIDTH);
+                    proptest::prop_assert!(percent_change_text(change).width() + 2 <= crate::tui::views::columns::PERCENT_CHANGE_WIDTH);
                 }
             }
         }

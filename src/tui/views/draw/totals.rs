@@ -51,9 +51,9 @@ pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, widt
     let views = &view.app.views;
     let change = views.site_change(view.now);
     let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
-    let visitors = report.filter(|_| views.is_current()).map(|report| &report.totals.total);
+    let visitors = report.filter(|_| views.lists_current_query()).map(|report| &report.totals.total);
     // The totals may belong to an earlier query, not to the range on screen. They are then muted.
-    fitting_totals_line(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
+    fitting_totals_line(view.theme, totals, change.as_ref(), visitors, !views.lists_current_query(), width)
 }
 
 /// Returns the longest form of the totals that fits, followed by the visitors if they fit too.
@@ -109,7 +109,7 @@ fn totals_line<'a>(
         spans.push(Span::styled(count_text(of(totals)), bold(style)));
         let change = change.filter(|_| form.has_changes);
         if let Some(change) = change.and_then(|site| site.ranges.change(of(&site.current), of(&site.previous))) {
-            let weight = ChangeWeight::of(change, crate::model::views::ViewCount::ZERO);
+            let weight = ChangeWeight::of(change, crate::model::views::DecimalCount::ZERO);
             spans.push(Span::styled(format!(" {}", summary_change(change)), weight.style(change, theme)));
         }
     }

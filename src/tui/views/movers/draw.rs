@@ -4,7 +4,7 @@
 use super::{HEADING_ROWS, Metric, Mover, MoverMetric, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ComparedRanges;
 use crate::model::job_state::SELECTED_SYMBOL;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::analytics::columns::MAX_TEXT_CELLS;
 use crate::tui::draw::bars::{self, divided_bar};
 use crate::tui::draw::boxes::draw_line;
@@ -13,9 +13,9 @@ use crate::tui::draw::text::{TextRow, selected_line, truncate_path};
 use crate::tui::format::{format_views, more_below_text, plural};
 use crate::tui::geometry::{title_area, without_top_rows};
 use crate::tui::view::View;
-use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::columns::PERCENT_CHANGE_WIDTH;
 use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
-use crate::tui::views::draw::table::{change_cell, signed_views};
+use crate::tui::views::draw::table::{percent_change_text, signed_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::table::{Column, Table, TableCell};
@@ -31,7 +31,7 @@ const MIN_WIDTH_WITH_DAYS: usize = 74;
 const MAX_DAYS_HEADING_CELLS: usize = 16;
 /// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because readers
 /// can calculate them from the current views and the difference.
-const MIN_PAGE_CELLS: usize = 26;
+const MIN_PATH_CELLS: usize = 26;
 /// The minimum and the maximum width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
 /// The width that the columns other than the bars need. A bar gets half of the remaining width, within [`BAR_CELLS`].
@@ -120,7 +120,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
 fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
-    (ranges, metric, largest): (ComparedRanges, MoverMetric, ViewCount),
+    (ranges, metric, largest): (ComparedRanges, MoverMetric, DecimalCount),
     (direction, half, has_focus): (MoverDirection, &MoversHalf, bool),
     area: Rect,
 ) {
@@ -194,11 +194,11 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     let bar = (width.saturating_sub(CELLS_BESIDE_BAR) / 2).clamp(*BAR_CELLS.start(), *BAR_CELLS.end());
     let columns = [
         C::left_aligned("", 1, MoverColumn::SelectionMark),
-        C::flexible("page", MIN_PAGE_CELLS, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
+        C::flexible("page", MIN_PATH_CELLS, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
         C::right_aligned(previous.clone(), number_width(&previous), MoverColumn::Previous).optional(3),
         C::right_aligned(current.clone(), number_width(&current), MoverColumn::Current).optional(1),
         C::right_aligned("difference", number.max(12), MoverColumn::Difference),
-        C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),
+        C::right_aligned("change", PERCENT_CHANGE_WIDTH, MoverColumn::Change),
         C::left_aligned("", bar, MoverColumn::Bar).with_gap_before(2).optional(2),
         C::left_aligned("", 1, MoverColumn::End),
     ];
@@ -209,7 +209,7 @@ fn mover_cell<'a>(
     view: View<'_>,
     column: MoverColumn,
     (mover, is_selected): (&Mover, bool),
-    (metric, largest): (MoverMetric, ViewCount),
+    (metric, largest): (MoverMetric, DecimalCount),
     width: usize,
 ) -> TableCell<'a> {
     let theme = view.theme;
@@ -221,12 +221,12 @@ fn mover_cell<'a>(
         MoverColumn::Previous => TableCell::new(views_text(mover.previous), theme.muted),
         MoverColumn::Current => TableCell::new(views_text(mover.current), theme.text),
         MoverColumn::Difference => TableCell::new(signed_views(mover.delta()), theme.text),
-        MoverColumn::Change => TableCell::new(change_cell(change), weight.style(change, theme)),
+        MoverColumn::Change => TableCell::new(percent_change_text(change), weight.style(change, theme)),
         MoverColumn::Bar => {
             let change = mover.delta().abs();
             let (human, ai) = match metric {
-                MoverMetric::Human => (change, ViewCount::ZERO),
-                MoverMetric::Ai => (ViewCount::ZERO, change),
+                MoverMetric::Human => (change, DecimalCount::ZERO),
+                MoverMetric::Ai => (DecimalCount::ZERO, change),
                 MoverMetric::Total => mover.human_and_ai_contributions,
             };
             TableCell::Spans(divided_bar((human, ai), change, largest, width, theme))
@@ -236,6 +236,6 @@ fn mover_cell<'a>(
 }
 
 /// Formats the views of a page. A page that is not listed in a range is new or gone, which is not the same as 0 views.
-fn views_text(views: Option<ViewCount>) -> String {
+fn views_text(views: Option<DecimalCount>) -> String {
     views.map_or_else(|| "–".to_owned(), format_views)
 }

@@ -9,7 +9,7 @@ use crate::model::comparison::{ComparedRanges, Comparison, ViewsChange};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::{Counts, ViewCount};
+use crate::model::views::{Counts, DecimalCount};
 use crate::tui::component::prelude::*;
 use crate::tui::format::position_text;
 use crate::tui::geometry::{Geometry, without_top_rows};
@@ -70,7 +70,7 @@ impl MoverMetric {
         }
     }
 
-    fn views_in(self, counts: &Counts) -> Option<ViewCount> {
+    fn views_in(self, counts: &Counts) -> Option<DecimalCount> {
         self.metric().count(counts)?.value()
     }
 }
@@ -81,16 +81,16 @@ pub struct Mover {
     pub path: CleanText,
     /// Views in the previous range, per day if the ranges differ in length. `None` if the page is new: it is not among
     /// the pages of that range.
-    pub previous: Option<ViewCount>,
+    pub previous: Option<DecimalCount>,
     /// Views in the current range, per day if the ranges differ in length. `None` if the page is gone: it is not among
     /// the pages of that range.
-    pub current: Option<ViewCount>,
+    pub current: Option<DecimalCount>,
     /// How far human and AI views moved in the direction of the change; 0 for views that moved in the other direction.
-    pub human_and_ai_contributions: (ViewCount, ViewCount),
+    pub human_and_ai_contributions: (DecimalCount, DecimalCount),
 }
 
 impl Mover {
-    pub fn delta(&self) -> ViewCount {
+    pub fn delta(&self) -> DecimalCount {
         self.current.unwrap_or_default() - self.previous.unwrap_or_default()
     }
 
@@ -131,21 +131,21 @@ impl MoversHalf {
     }
 
     /// Returns the largest change, which is the change of the first page.
-    pub fn largest_change(&self) -> ViewCount {
+    pub fn largest_change(&self) -> DecimalCount {
         self.movers.first().map(|mover| mover.delta().abs()).unwrap_or_default()
     }
 
     /// Returns all view counts of the listed pages, in the previous and in the current range.
-    pub fn view_counts(&self) -> impl Iterator<Item = ViewCount> {
+    pub fn view_counts(&self) -> impl Iterator<Item = DecimalCount> {
         self.movers.iter().flat_map(|mover| [mover.previous, mover.current]).flatten()
     }
 }
 
 /// A page whose views changed, not yet sorted into the increases or the decreases.
 struct PageChange {
-    delta: ViewCount,
-    previous: Option<ViewCount>,
-    current: Option<ViewCount>,
+    delta: DecimalCount,
+    previous: Option<DecimalCount>,
+    current: Option<DecimalCount>,
     pair: PageIndexPair,
 }
 
@@ -237,7 +237,7 @@ impl Movers {
             let current_views = current_views.map(|views| ranges.comparable_current(views));
             let delta = current_views.unwrap_or_default() - previous_views.unwrap_or_default();
             let moved = PageChange { delta, previous: previous_views, current: current_views, pair };
-            match delta.cmp(&ViewCount::ZERO) {
+            match delta.cmp(&DecimalCount::ZERO) {
                 Ordering::Greater => gained.push(moved),
                 Ordering::Less => lost.push(moved),
                 Ordering::Equal => {}
@@ -261,9 +261,9 @@ impl Movers {
         let movers = moved.into_iter().filter_map(|moved| {
             let path = row(current, moved.pair.1).or_else(|| row(previous, moved.pair.0))?;
             let change = |metric| self.change_of(moved.pair, metric);
-            let towards = |by: ViewCount| {
-                let by = if moved.delta < ViewCount::ZERO { ViewCount::ZERO - by } else { by };
-                by.max(ViewCount::ZERO)
+            let towards = |by: DecimalCount| {
+                let by = if moved.delta < DecimalCount::ZERO { DecimalCount::ZERO - by } else { by };
+                by.max(DecimalCount::ZERO)
             };
             let human_and_ai_contributions = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
             Some(Mover { path, previous: moved.previous, current: moved.current, human_and_ai_contributions })
@@ -278,7 +278,7 @@ impl Movers {
 
     /// Returns the views of a page in the current range minus those in the previous range. A number that is not a valid
     /// count is treated as 0.
-    fn change_of(&self, (previous, current): PageIndexPair, metric: MoverMetric) -> ViewCount {
+    fn change_of(&self, (previous, current): PageIndexPair, metric: MoverMetric) -> DecimalCount {
         let views = |report: &Report, index: Option<usize>| {
             index.and_then(|index| metric.views_in(&report.rows.get(index)?.counts)).unwrap_or_default()
         };
@@ -512,7 +512,7 @@ mod tests {
         let movers = moved(previous, current, MoverMetric::Human);
         assert_eq!((movers.gained.len(), movers.lost.len()), (2, 0), "equal views in half the days");
         let first = movers.selected().expect("a page");
-        let daily = [first.current, first.previous].map(|views| views.map(ViewCount::tenths));
+        let daily = [first.current, first.previous].map(|views| views.map(DecimalCount::tenths));
         assert_eq!(daily, [Some(129), Some(64)]);
     }
 

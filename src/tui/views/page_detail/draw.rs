@@ -33,10 +33,10 @@ use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageD
 use crate::model::analytics::page_reports::ReportNumbers;
 use crate::model::impact::{PageHistory, PageViewsInRange, PageViewsState, week_after, weeks_before_and_after};
 use crate::model::job::Job;
-use crate::model::job_state::list_state_word;
+use crate::model::job_state::state_word_in_lists;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, align_left, align_right, truncate, truncate_path};
@@ -142,7 +142,7 @@ fn detail_line<'a>(
             None => Line::default(),
         },
         PageDetailLine::MorePeriods => {
-            let more = detail.period_count().saturating_sub(detail.listed_periods().len());
+            let more = detail.period_count().saturating_sub(detail.listed_period_indexes().len());
             let key = view.app.key_label(Context::PageDetail, Action::Fold);
             Line::styled(format!("{} more ranges: press {key} to list all", format_count(more)), theme.muted)
         }
@@ -303,7 +303,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart
         true => ("them", plural(n, "request")),
         false => ("all their pages", format!("at least {}", plural(n, "request"))),
     };
-    let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
+    let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.needs_loading(view.now));
     let (state, short_state) =
         if is_outdated { ("not loaded or outdated", "incomplete") } else { ("not loaded", "not loaded") };
     let forms = [
@@ -396,8 +396,8 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
     row.line()
 }
 
-fn searches_text(hits: ViewCount) -> String {
-    if hits == ViewCount::ONE { "1 search".to_owned() } else { format!("{} searches", format_views(hits)) }
+fn searches_text(hits: DecimalCount) -> String {
+    if hits == DecimalCount::ONE { "1 search".to_owned() } else { format!("{} searches", format_views(hits)) }
 }
 
 /// Returns a heading with the number `n` of entries, or with `empty_text` if there are none. If `n` is `None`, the
@@ -457,7 +457,7 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
     let dismissed = if job.local.dismissed { "dismissed  " } else { "" };
     let info = format!("  {dismissed}{}{}", align_right(&pr, 7), align_right(&list_draw::state_age(job, view.now), 6));
     if is_wide(width) {
-        row.push(align_left(list_state_word(job), STATUS_CELLS), theme.muted);
+        row.push(align_left(state_word_in_lists(job), STATUS_CELLS), theme.muted);
     }
     let title_width = row.remaining_cells().saturating_sub(info.width());
     row.push(align_left(job.local.title.as_str(), title_width), theme.text);
@@ -505,7 +505,7 @@ impl PeriodScale {
     /// Returns how the listed ranges are shown.
     fn of(detail: &PageDetail) -> Self {
         let periods = detail.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
-        let listed = detail.listed_periods().into_iter();
+        let listed = detail.listed_period_indexes().into_iter();
         let periods: Vec<&PageViewsInRange> = listed.filter_map(|index| periods.get(index)).collect();
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);

@@ -151,7 +151,7 @@ impl PageDetail {
             }
         }
         lines.extend([L::Gap, L::Periods]);
-        let periods = self.listed_periods();
+        let periods = self.listed_period_indexes();
         if !periods.is_empty() {
             lines.push(L::Scale);
             let has_more = periods.len() < self.period_count();
@@ -172,7 +172,7 @@ impl PageDetail {
     /// Returns the indexes of the cached ranges that are listed: all if the user wants that, otherwise the range on
     /// screen, the range that it is compared with, and the latest others. The others include single days only if every
     /// cached range is a single day, because the trend already shows the days.
-    fn listed_periods(&self) -> Vec<usize> {
+    fn listed_period_indexes(&self) -> Vec<usize> {
         let periods = self.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
         if self.lists_all_periods {
             return (0..periods.len()).collect();
@@ -384,7 +384,7 @@ impl Component for PageDetail {
             }
             Action::Trend => self.has_trend() && app.view_requests_left() > 0 && self.has_missing_days(app.updated_at),
             Action::Fold if self.lists_all_periods => return Some("fewer ranges".into()),
-            Action::Fold => self.listed_periods().len() < self.period_count(),
+            Action::Fold => self.listed_period_indexes().len() < self.period_count(),
             _ => true,
         })
     }
@@ -394,7 +394,7 @@ impl Component for PageDetail {
             Action::Open => return self.show_job(cx),
             Action::NewJob => cx.app.open_new_job_about(vec![self.path.clone()], cx.now, cx.effects),
             Action::BeforeAfter => self.ask_to_load_impact(cx),
-            Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
+            Action::LoadAll => cx.app.load_all_or_stop(cx.now, cx.effects),
             Action::Trend => self.ask_to_load_missing_days(cx),
             Action::Fold => self.lists_all_periods = !self.lists_all_periods,
             Action::Copy => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),

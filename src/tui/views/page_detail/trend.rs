@@ -1,7 +1,7 @@
 //! The trend of a page: its views per day of the range, or per week of a long range, from what is cached about it. The
 //! days that are missing can be loaded, after a question that shows the cost.
 
-use super::super::range_totals::{MIN_DAYS_FOR_WEEKS, RangeTotals};
+use super::super::range_totals::{MIN_DAYS_FOR_WEEKLY_BARS, RangeTotals};
 use super::super::trend::TrendDialog;
 use super::super::trend::chart::AXIS_ROWS;
 use super::PageDetail;
@@ -28,7 +28,7 @@ pub(super) fn chart_rows(rows: usize) -> usize {
 /// previous range. Returns no days for a range that is shown by week, because only weeks in which the page is listed
 /// are shown.
 pub(super) fn days_to_read(range: DateRange) -> Vec<DateRange> {
-    if range.days() >= MIN_DAYS_FOR_WEEKS {
+    if range.days() >= MIN_DAYS_FOR_WEEKLY_BARS {
         return Vec::new();
     }
     [Some(range), range.step(-1)].into_iter().flatten().flat_map(DateRange::single_days).collect()

@@ -3,7 +3,7 @@
 
 use super::metric::{Metric, float_sort_key};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
-use crate::model::views::{Counts, ViewCount};
+use crate::model::views::{Counts, DecimalCount};
 
 /// The numbers of a page in the previous range, or why the page has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl PageMetrics<'_> {
     pub(super) fn change_sort_key(&self, metric: Metric) -> Option<i128> {
         match metric {
             Metric::Share => self.share_change().map(float_sort_key).map(i128::from),
-            _ => self.change(metric).difference().map(ViewCount::millionths),
+            _ => self.change(metric).difference().map(DecimalCount::millionths),
         }
     }
 }
@@ -112,18 +112,18 @@ mod tests {
 
     #[test]
     fn new_and_gone_pages_differ_from_pages_with_zero_views() {
-        let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
+        let (some, none, ten) = (counts(10, 30), counts(0, 0), DecimalCount::from(10));
         let change = |counts, then| PageMetrics::of(counts, then).change(Metric::Human);
         assert_eq!(change(&some, ComparisonBaseline::New), ViewsChange::New(ten));
         assert_eq!(
             change(&some, ComparisonBaseline::Counts(&none)),
-            ViewsChange::InBoth { current: ten, previous: ViewCount::ZERO }
+            ViewsChange::InBoth { current: ten, previous: DecimalCount::ZERO }
         );
         let missing = Counts::default();
         assert_eq!(change(&missing, ComparisonBaseline::Gone(&some)), ViewsChange::Gone(ten));
         assert_eq!(change(&some, ComparisonBaseline::Unknown), ViewsChange::Unknown);
         let differences = [ViewsChange::New(ten), ViewsChange::Gone(ten)].map(ViewsChange::difference);
-        assert_eq!(differences, [Some(ten), Some(ViewCount::ZERO - ten)]);
+        assert_eq!(differences, [Some(ten), Some(DecimalCount::ZERO - ten)]);
         assert_eq!([ViewsChange::New(ten), ViewsChange::Gone(ten)].map(ViewsChange::percent), [None, Some(-100.0)]);
     }
 

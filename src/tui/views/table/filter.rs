@@ -24,9 +24,9 @@ use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::ViewsChange;
 use crate::model::filter::{
-    OPERATOR_CHARS, Operator, TypedComparison, contains_ignoring_case, parse_count, split_terms, without_commas,
+    ComparisonTerm, OPERATOR_CHARS, Operator, contains_ignoring_case, number_without_commas, parse_count, split_terms,
 };
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, DecimalCount};
 
 /// A parsed filter; a page passes if it passes every term.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,7 +53,7 @@ enum PageTerm {
     Views {
         operand: FilterOperand,
         operator: Operator,
-        value: ViewCount,
+        value: DecimalCount,
     },
     /// Compares percent, or percentage points.
     Percent {
@@ -170,7 +170,7 @@ fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, St
 }
 
 fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, String> {
-    let TypedComparison { name, operator_text: sign, operator, value: typed } = TypedComparison::parse(token)?;
+    let ComparisonTerm { name, operator_text: sign, operator, value: typed } = ComparisonTerm::parse(token)?;
     let Some(operand) = find_operand(name) else {
         return Err(format!(
             "{name}{sign} is unknown: use human, ai, total, share or Δ, or type \" before {token} to find this text"
@@ -208,7 +208,7 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
         _ => percent,
     };
     if in_percent {
-        let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
+        let value: f64 = number_without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
         // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1, so it is an
         // error that suggests the percentage.
         if !percent && operand == FilterOperand::Value(Metric::Share) && value > 0.0 && value < 1.0 {

@@ -4,7 +4,7 @@ use super::metric::{BarScale, Metric};
 use super::pages::to_u32;
 use super::tree::TreeItem;
 use super::{ComparisonBaseline, PageColumn, PageTable};
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use crate::tui::format;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,11 +17,11 @@ pub struct Measures {
     /// Number of pages that pass the filter, including pages that only a compared report has.
     pub passing_count: usize,
     /// Number of pages that pass the filter and that only a compared report has.
-    pub absent_count: usize,
+    pub compared_only_count: usize,
     /// Number of pages that pass the filter and are gone.
     pub gone_count: usize,
     /// The largest absolute change in views, if the pages are sorted by a change in views; otherwise 0.
-    pub largest_change: ViewCount,
+    pub largest_change: DecimalCount,
     /// Number of marked pages that pass the filter.
     pub marked_count: usize,
     /// Share of the site's views that the rows of the report cover, 0 to 1; `None` if the share is unknown.
@@ -30,13 +30,13 @@ pub struct Measures {
 
 impl Default for Measures {
     fn default() -> Self {
-        let scale = BarScale::Linear(ViewCount::ONE);
-        let largest_change = ViewCount::ZERO;
+        let scale = BarScale::Linear(DecimalCount::ONE);
+        let largest_change = DecimalCount::ZERO;
         Self {
             count_widths: [0; Metric::ALL.len()],
             scale,
             passing_count: 0,
-            absent_count: 0,
+            compared_only_count: 0,
             gone_count: 0,
             largest_change,
             marked_count: 0,
@@ -53,7 +53,7 @@ fn count_width(count: &Count) -> usize {
             digits + (digits - 1) / 3 + usize::from(*n < 0)
         }
         Count::Other(text) => text.as_str().width(),
-        Count::Fraction(_) | Count::Missing => format::count_text(count).len(),
+        Count::NonInteger(_) | Count::Missing => format::count_text(count).len(),
     }
 }
 
@@ -102,7 +102,7 @@ impl PageTable {
         let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
         for (entry, _) in self.passes_filter.iter().enumerate().filter(|(_, passes)| **passes) {
             measures.passing_count += 1;
-            measures.absent_count += usize::from(entry >= rows);
+            measures.compared_only_count += usize::from(entry >= rows);
             let figures = if is_compared { self.pages.metrics(to_u32(entry)) } else { None };
             measures.gone_count +=
                 usize::from(figures.is_some_and(|figures| matches!(figures.baseline, ComparisonBaseline::Gone(_))));

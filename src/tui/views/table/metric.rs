@@ -1,7 +1,7 @@
 //! The numbers of a page: human, AI and total views, the share of AI, and human, AI and total visitors. The number that
 //! the user chose as the metric determines the bars and the rank.
 
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Metric {
@@ -67,14 +67,14 @@ impl Metric {
     /// for the share, an integer that is ordered as the shares are. `None` if the number is unknown.
     pub(super) fn value_sort_key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
-            Some(count) => count.signed_value().map(ViewCount::millionths),
+            Some(count) => count.signed_value().map(DecimalCount::millionths),
             None => counts.ai_share().map(float_sort_key).map(i128::from),
         }
     }
 
     /// Returns the length of a bar in views or visitors. The bar of the total is at least as long as human plus AI
     /// views. `None` for the share and for invalid counts.
-    pub fn bar_length(self, counts: &Counts) -> Option<ViewCount> {
+    pub fn bar_length(self, counts: &Counts) -> Option<DecimalCount> {
         let parts = || Some(counts.human.value()? + counts.ai.value()?);
         match self {
             Self::Human => counts.human.value(),
@@ -96,28 +96,28 @@ pub(super) fn float_sort_key(value: f64) -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BarScale {
     /// From 0 to this many views.
-    Linear(ViewCount),
+    Linear(DecimalCount),
     /// From 1 to this many views, logarithmic.
-    Log(ViewCount),
+    Log(DecimalCount),
     /// From 0 to 100%, for the share of AI.
     Share,
 }
 
 impl BarScale {
     /// Returns the end of a scale for values up to `most`: `most`, rounded up to two significant digits.
-    pub fn rounded_end_for(most: ViewCount) -> ViewCount {
-        let whole = most.millionths().max(1).unsigned_abs().div_ceil(ViewCount::ONE.millionths().unsigned_abs());
+    pub fn rounded_end_for(most: DecimalCount) -> DecimalCount {
+        let whole = most.millionths().max(1).unsigned_abs().div_ceil(DecimalCount::ONE.millionths().unsigned_abs());
         let step = 10_u128.pow(whole.checked_ilog10().unwrap_or(0).saturating_sub(1));
-        ViewCount::from(u64::try_from(whole.div_ceil(step) * step).unwrap_or(u64::MAX))
+        DecimalCount::from(u64::try_from(whole.div_ceil(step) * step).unwrap_or(u64::MAX))
     }
 
     /// Returns the length of a bar for this many views, as a fraction of the full length from 0 to 1. On a share scale,
     /// always 0.
-    pub fn fraction(self, views: ViewCount) -> f64 {
+    pub fn fraction(self, views: DecimalCount) -> f64 {
         match self {
             Self::Share => 0.0,
             Self::Linear(full) | Self::Log(full) if views.is_zero() || full.is_zero() => 0.0,
-            Self::Log(full) if full > ViewCount::ONE => (views.as_f64().ln() / full.as_f64().ln()).clamp(0.0, 1.0),
+            Self::Log(full) if full > DecimalCount::ONE => (views.as_f64().ln() / full.as_f64().ln()).clamp(0.0, 1.0),
             Self::Linear(full) | Self::Log(full) => views.ratio_to(full).clamp(0.0, 1.0),
         }
     }
@@ -137,13 +137,17 @@ mod tests {
     fn a_log_scale_goes_from_one_view_to_the_most_views() {
         let scale = BarScale::Log(10_000.into());
         assert_eq!([0, 1, 100, 10_000].map(|views| scale.fraction(views.into())), [0.0, 0.0, 0.5, 1.0]);
-        assert_eq!(scale.fraction(ViewCount::parse("0.5").expect("a number")), 0.0, "half a view is below the scale");
         assert_eq!(
-            BarScale::Log(ViewCount::ONE).fraction(ViewCount::ONE),
+            scale.fraction(DecimalCount::parse("0.5").expect("a number")),
+            0.0,
+            "half a view is below the scale"
+        );
+        assert_eq!(
+            BarScale::Log(DecimalCount::ONE).fraction(DecimalCount::ONE),
             1.0,
             "a scale of one view has nothing below it"
         );
-        assert_eq!(BarScale::Linear(ViewCount::ZERO).fraction(ViewCount::ZERO), 0.0);
+        assert_eq!(BarScale::Linear(DecimalCount::ZERO).fraction(DecimalCount::ZERO), 0.0);
     }
 
     #[test]
@@ -151,9 +155,9 @@ mod tests {
         let end = |most: u64| BarScale::rounded_end_for(most.into());
         assert_eq!(
             [0, 1, 99, 100, 101, 999, 13_575].map(end),
-            [1, 1, 99, 100, 110, 1_000, 14_000].map(ViewCount::from)
+            [1, 1, 99, 100, 110, 1_000, 14_000].map(DecimalCount::from)
         );
-        assert_eq!(BarScale::rounded_end_for(ViewCount::parse("9.5").expect("a number")), 10.into());
+        assert_eq!(BarScale::rounded_end_for(DecimalCount::parse("9.5").expect("a number")), 10.into());
         assert_eq!(end(u64::MAX), u64::MAX.into(), "no overflow");
     }
 

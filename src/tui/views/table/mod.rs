@@ -99,7 +99,7 @@ pub struct PageTable {
     filter_text: String,
     filter: PageFilter,
     /// Whether a report is shown as a tree of folders.
-    is_folded: bool,
+    groups_by_folder: bool,
     /// Paths of the open folders.
     open_folders: HashSet<Box<str>>,
     marks: marks::MarkedPages,
@@ -170,8 +170,8 @@ impl PageTable {
     }
 
     /// Returns the number of pages that only a compared report has, including pages that the filter hides.
-    pub fn absent_count(&self) -> usize {
-        self.pages.absent_count()
+    pub fn compared_only_count(&self) -> usize {
+        self.pages.compared_only_count()
     }
 
     /// Returns the numbers of a page in the current and in the previous range, even if the filter hides the page.
@@ -242,13 +242,13 @@ impl PageTable {
     }
 
     /// Selects the last line if `is_last` is set, otherwise the first line.
-    pub fn move_to_end(&mut self, is_last: bool) {
+    pub fn select_first_or_last_line(&mut self, is_last: bool) {
         self.select(if is_last { self.len().saturating_sub(1) } else { 0 });
     }
 
     /// Whether a report is listed rather than one response of the service. Only a report can be sorted, filtered and
     /// folded.
-    pub fn is_report(&self) -> bool {
+    pub fn lists_report(&self) -> bool {
         self.pages.report().is_some()
     }
 
@@ -262,10 +262,10 @@ impl PageTable {
     /// Sets the sort order. Sorts a report and selects the first line; a response stays in the service's order.
     pub fn sort(&mut self, sorting: PageSorting) {
         self.sorting = sorting;
-        if self.is_report() {
+        if self.lists_report() {
             self.sort_entries();
             self.rebuild_lines();
-            self.move_to_end(false);
+            self.select_first_or_last_line(false);
         }
     }
 
@@ -276,13 +276,13 @@ impl PageTable {
 
     /// Whether a report is listed and filtered.
     pub fn is_filtered(&self) -> bool {
-        self.is_report() && !self.filter_text.trim().is_empty()
+        self.lists_report() && !self.filter_text.trim().is_empty()
     }
 
     /// Returns which part of the filter is invalid and how to correct it; `None` if the filter is valid or doesn't
     /// apply.
     pub fn filter_problem(&self) -> Option<&str> {
-        self.filter.problem().filter(|_| self.is_report())
+        self.filter.problem().filter(|_| self.lists_report())
     }
 
     /// Returns what is wrong with a filter; `None` if it is valid for a table that shows this data.
@@ -396,7 +396,7 @@ impl PageTable {
 
     /// Sorts all entries; the entries of a response stay in the service's order.
     fn sort_entries(&mut self) {
-        if !self.is_report() {
+        if !self.lists_report() {
             self.order = (0..to_u32(self.pages.len())).collect();
             return;
         }
@@ -405,7 +405,7 @@ impl PageTable {
             self.order = self.pages.by_path().to_vec();
             return;
         }
-        let number = |entry: u32| self.pages.metrics(entry).and_then(|figures| sorting.by.key(&figures));
+        let number = |entry: u32| self.pages.metrics(entry).and_then(|figures| sorting.by.sort_number(&figures));
         let by_path = self.pages.by_path().iter().enumerate();
         let mut keys: Vec<(u128, u32)> =
             by_path.map(|(place, entry)| (sorting.sort_key(number(*entry), to_u32(place)), *entry)).collect();

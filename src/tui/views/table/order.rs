@@ -70,7 +70,7 @@ impl PageColumn {
     }
 
     /// Returns the number of a page in this column, to sort by it. `None` for the path, or if the number is unknown.
-    pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
+    pub(super) fn sort_number(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
             Self::Value(metric) => metric.value_sort_key(figures.counts),

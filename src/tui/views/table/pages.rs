@@ -79,9 +79,9 @@ fn add_visitors(rows: &mut [PageRow], visitors: &RowsReport<PageRow>) {
 }
 
 /// Takes the place of a page's index if a report doesn't have the page.
-const ABSENT: u32 = u32::MAX;
+const NO_INDEX: u32 = u32::MAX;
 
-/// Row indexes of a page in the two compared reports, or [`ABSENT`].
+/// Row indexes of a page in the two compared reports, or [`NO_INDEX`].
 #[derive(Debug, Clone, Copy)]
 struct PageIndexes {
     current_index: u32,
@@ -184,7 +184,7 @@ impl PageData {
     }
 
     /// Returns the number of pages that only a compared report has.
-    pub(super) fn absent_count(&self) -> usize {
+    pub(super) fn compared_only_count(&self) -> usize {
         self.absent.len()
     }
 
@@ -270,7 +270,7 @@ impl PageData {
 /// Joins the listed report with the compared reports. Returns the row indexes of each entry in the compared reports,
 /// and the pages that only a compared report has.
 fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
-    let missing = PageIndexes { current_index: ABSENT, previous_index: ABSENT };
+    let missing = PageIndexes { current_index: NO_INDEX, previous_index: NO_INDEX };
     let mut indexes = vec![missing; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =

@@ -8,19 +8,19 @@ pub struct TableSettings {
     pub is_log_scale: bool,
     pub sorting: PageSorting,
     pub filter: String,
-    pub is_folded: bool,
+    pub groups_by_folder: bool,
 }
 
 impl PageTable {
     /// Returns the settings as the user chose them, including settings that don't apply to the current rows.
     pub(in crate::tui) fn settings(&self) -> TableSettings {
-        let Self { metric, is_log_scale, sorting, is_folded, .. } = *self;
-        TableSettings { metric, is_log_scale, sorting, is_folded, filter: self.filter_text.clone() }
+        let Self { metric, is_log_scale, sorting, groups_by_folder, .. } = *self;
+        TableSettings { metric, is_log_scale, sorting, groups_by_folder, filter: self.filter_text.clone() }
     }
 
     pub(in crate::tui) fn apply_settings(&mut self, settings: TableSettings) {
-        (self.is_log_scale, self.sorting, self.filter_text, self.is_folded) =
-            (settings.is_log_scale, settings.sorting, settings.filter, settings.is_folded);
+        (self.is_log_scale, self.sorting, self.filter_text, self.groups_by_folder) =
+            (settings.is_log_scale, settings.sorting, settings.filter, settings.groups_by_folder);
         self.apply_filter();
         self.sort_entries();
         self.rebuild_lines();

@@ -3,7 +3,7 @@ use crate::model::Time;
 use crate::model::comparison::ViewsChange;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, ViewCount, ViewsResponse};
+use crate::model::views::{Count, Counts, DecimalCount, ViewsResponse};
 use proptest::prelude::*;
 
 fn counts(human: i64, ai: i64) -> Counts {
@@ -79,7 +79,7 @@ fn rows_without_a_valid_total_are_counted() {
 fn the_top_level_of_a_tree_has_no_parent() {
     let mut table = table();
     table.toggle_tree();
-    table.move_to_end(false);
+    table.select_first_or_last_line(false);
     while table.selected_folder().is_none() {
         assert!(!table.can_leave_folder());
         table.move_by(1);
@@ -96,7 +96,7 @@ fn selected(table: &PageTable) -> Option<&str> {
 }
 
 fn select(table: &mut PageTable, path: &str) {
-    table.move_to_end(false);
+    table.select_first_or_last_line(false);
     for _ in 0..table.len() {
         if selected(table) == Some(path) {
             return;
@@ -186,7 +186,7 @@ fn folders_are_joined_summed_and_sorted() {
     let mut table = table();
     table.toggle_tree();
     assert_eq!(lines(&table), ["/quickstart", "/api/create", "/Changelog", "/api", "/guides/deploy/ 2"]);
-    table.move_to_end(true);
+    table.select_first_or_last_line(true);
     let sums = table.selected_folder().map(|folder| folder.counts.clone());
     assert_eq!(sums, Some(counts(30, 20)));
     assert!(table.toggle_folder());
@@ -205,7 +205,7 @@ fn a_page_with_the_name_of_a_folder_is_listed_beside_that_folder() {
     table.show_report(report(rows.map(|path| row(path, 1, 1)).into(), true), None);
     table.toggle_tree();
     assert_eq!(lines(&table), ["/api/ 5", "x/ 2", "/", "/api", "/api-v2"]);
-    table.move_to_end(false);
+    table.select_first_or_last_line(false);
     table.enter_folder();
     assert_eq!(lines(&table)[..5], ["/api/ 5", " b/ 2", " /api/", " a", " b"]);
 }
@@ -214,7 +214,7 @@ fn a_page_with_the_name_of_a_folder_is_listed_beside_that_folder() {
 fn tree_navigation_goes_into_folders_and_out_again() {
     let mut table = table();
     table.toggle_tree();
-    table.move_to_end(true);
+    table.select_first_or_last_line(true);
     table.enter_folder();
     table.enter_folder();
     assert_eq!(selected(&table), Some("/guides/deploy/aws"));
@@ -241,13 +241,13 @@ fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
     assert_eq!(change(&table, "/quickstart"), Some(ViewsChange::InBoth { current: 100.into(), previous: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(ViewsChange::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(ViewsChange::Gone(8.into())));
-    assert_eq!((table.absent_count(), table.len(), table.rows().len()), (2, 8, 6));
+    assert_eq!((table.compared_only_count(), table.len(), table.rows().len()), (2, 8, 6));
     let partial = compared_table(false);
     assert_eq!(change(&partial, "/Changelog"), Some(ViewsChange::Unknown), "it may be in an answer that is not loaded");
-    assert_eq!(partial.absent_count(), 2, "the current report is complete");
+    assert_eq!(partial.compared_only_count(), 2, "the current report is complete");
     let mut table = PageTable::default();
     table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
-    assert_eq!(table.absent_count(), 0, "the current report may have more pages");
+    assert_eq!(table.compared_only_count(), 0, "the current report may have more pages");
 }
 
 /// Returns the table of a week that includes today, with a comparison of the complete days of that week.
@@ -273,7 +273,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
     assert_eq!(figures(&table, "/back"), (Count::Known(3), ViewsChange::Gone(9.into())), "today it is back");
     assert_eq!(figures(&table, "/today"), (Count::Known(7), ViewsChange::Unknown), "in neither of the compared ranges");
     assert_eq!(figures(&table, "/gone"), (Count::Known(4), ViewsChange::Gone(4.into())));
-    assert_eq!((table.rows().len(), table.absent_count(), table.measures().gone_count), (4, 1, 2));
+    assert_eq!((table.rows().len(), table.compared_only_count(), table.measures().gone_count), (4, 1, 2));
     let filtered = |table: &mut PageTable, filter: &str| {
         table.set_filter(filter);
         lines(table)
@@ -400,7 +400,7 @@ fn actions_do_not_apply_to_hidden_marked_pages() {
 fn marking_a_folder_marks_all_its_pages() {
     let mut table = table();
     table.toggle_tree();
-    table.move_to_end(true);
+    table.select_first_or_last_line(true);
     table.toggle_mark();
     assert_eq!(table.marked_count(), 2);
     assert!(table.visible(99).last().is_some_and(|shown| shown.is_marked));
@@ -507,7 +507,7 @@ fn apply(table: &mut PageTable, step: Step) {
         Step::NextMetric => table.set_metric(table.metric().next(true)),
         Step::ToggleLogScale => table.toggle_log_scale(),
         Step::Move(by) => table.move_by(by),
-        Step::MoveToEnd(last) => table.move_to_end(last),
+        Step::MoveToEnd(last) => table.select_first_or_last_line(last),
         Step::Mark(false) => table.toggle_mark(),
         Step::Mark(true) => table.mark_range(),
         Step::ClearMarks => table.clear_marks(),
@@ -526,9 +526,9 @@ fn paths<'a>(rows: impl Iterator<Item = &'a PageRow>) -> Vec<&'a str> {
 /// Whether two sums are equal, apart from rounding. Above 2⁴⁰, the sum of a folder is stored as a double, which can't
 /// hold every fraction; above 2⁵³, it can't hold every whole number.
 fn are_equal(one: ViewSums, other: ViewSums) -> bool {
-    let same = |a: ViewCount, b: ViewCount| {
-        let rounding = ViewCount::ONE.as_f64().max(a.as_f64() / 2_f64.powi(48));
-        a == b || (a > ViewCount::from(1 << 40) && (a - b).abs().as_f64() < rounding)
+    let same = |a: DecimalCount, b: DecimalCount| {
+        let rounding = DecimalCount::ONE.as_f64().max(a.as_f64() / 2_f64.powi(48));
+        a == b || (a > DecimalCount::from(1 << 40) && (a - b).abs().as_f64() < rounding)
     };
     same(one.human, other.human) && same(one.ai, other.ai) && same(one.total, other.total)
 }
@@ -565,7 +565,7 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
         let (pages, top, _) = sums(0, &lines);
         prop_assert_eq!(pages, table.passing_count());
         let all = table.shown_pages().fold(ViewSums::default(), |sums, row| sums.plus(&row.counts));
-        let is_beyond = |sum: ViewCount| sum > ViewCount::from(i64::MAX.unsigned_abs());
+        let is_beyond = |sum: DecimalCount| sum > DecimalCount::from(i64::MAX.unsigned_abs());
         if !is_beyond(all.human) && !is_beyond(all.ai) && !is_beyond(all.total) {
             prop_assert!(are_equal(top, all), "{:?} {:?}", top, all);
         }
@@ -600,7 +600,7 @@ proptest! {
             if stays {
                 prop_assert_eq!(table.selected_row().map(|row| row.path.clone()), page, "the selection moved");
             }
-            prop_assert!(!sorts || !table.is_report() || table.selected() == 0, "a sort selects the first line");
+            prop_assert!(!sorts || !table.lists_report() || table.selected() == 0, "a sort selects the first line");
         }
     }
 }

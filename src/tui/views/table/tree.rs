@@ -11,7 +11,7 @@ use super::pages::PageData;
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::report::ViewSums;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::{Count, Counts, DecimalCount};
 use crate::tui::format::format_views;
 use std::collections::HashSet;
 
@@ -145,7 +145,7 @@ impl PathTree<'_> {
         while let Some(first) = rest.first() {
             let (group, after) = rest.split_at_checked(self.group_len(rest, prefix_len, depth)).unwrap_or((rest, &[]));
             let place = self.pages.path_position(*first);
-            let key = |figures: &PageMetrics<'_>| self.sorting.sort_key(self.sorting.by.key(figures), place);
+            let key = |figures: &PageMetrics<'_>| self.sorting.sort_key(self.sorting.by.sort_number(figures), place);
             if group.len() == 1 {
                 nodes.extend(self.pages.metrics(*first).map(|figures| (key(&figures), TreeItem::Page(*first), group)));
             } else {
@@ -280,7 +280,7 @@ impl FolderSums {
 
 /// Returns the sums as counts. A sum that exceeds 64 bits becomes text with thousands separators.
 fn sums_as_counts(sums: ViewSums) -> Counts {
-    let count = |sum: ViewCount| match Count::from(sum) {
+    let count = |sum: DecimalCount| match Count::from(sum) {
         Count::Other(_) => Count::Other(CleanText::line(&format_views(sum))),
         count => count,
     };

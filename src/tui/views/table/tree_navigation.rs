@@ -5,12 +5,12 @@ use super::PageTable;
 impl PageTable {
     /// Whether the list is a tree: a report whose pages are folded into folders.
     pub fn is_tree(&self) -> bool {
-        self.is_folded && self.is_report()
+        self.groups_by_folder && self.lists_report()
     }
 
     /// Folds pages into folders, or unfolds them.
     pub fn toggle_tree(&mut self) {
-        self.is_folded = !self.is_folded;
+        self.groups_by_folder = !self.groups_by_folder;
         self.rebuild_lines();
     }
 

@@ -10,12 +10,12 @@
 //!       Fri 20    Sat 21   Sun 22
 //! ```
 
-use super::super::range_totals::{MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height};
+use super::super::range_totals::{MIN_DAYS_FOR_WEEKLY_BARS, RangeTotals, TrendBar, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, ViewCount, as_f64};
+use crate::model::views::{Count, DecimalCount, as_f64};
 use crate::tui::draw::Theme;
-use crate::tui::draw::bars::{self, exact_short_number};
+use crate::tui::draw::bars::{self, short_number_if_exact};
 use crate::tui::draw::text::{TextRow, align_right};
 use crate::tui::format::display_width;
 use ratatui::style::{Color, Modifier, Style};
@@ -43,21 +43,22 @@ pub(in crate::tui) const AXIS_ROWS: u16 = 2;
 pub(in crate::tui) struct ChartBar {
     pub(in crate::tui) bar: TrendBar,
     /// Human views per day; `None` if they are unknown or invalid.
-    human: Option<ViewCount>,
+    human: Option<DecimalCount>,
     /// AI views per day; `None` if they are unknown or invalid.
-    ai: Option<ViewCount>,
+    ai: Option<DecimalCount>,
     /// Human plus AI views on the same day of the previous period; `None` if they are unknown.
-    pub(in crate::tui) previous: Option<ViewCount>,
+    pub(in crate::tui) previous: Option<DecimalCount>,
     /// Whether the views were counted before the day or week was over.
     pub(in crate::tui) is_incomplete: bool,
 }
 
 impl ChartBar {
     /// Creates a bar. The values of a week are means per day.
-    pub(in crate::tui) fn new(bar: TrendBar, previous: Option<ViewCount>, is_weekly: bool, now: Time) -> Self {
+    pub(in crate::tui) fn new(bar: TrendBar, previous: Option<DecimalCount>, is_weekly: bool, now: Time) -> Self {
         let counts = bar.totals.as_ref().map(|known| &known.value);
         let as_of = bar.totals.as_ref().map_or(now, |known| known.as_of);
-        let value = |count: &Count| count.value().map(|n| if is_weekly { per_day(n, bar.range, as_of) } else { n });
+        let value =
+            |count: &Count| count.value().map(|n| if is_weekly { mean_per_day(n, bar.range, as_of) } else { n });
         Self {
             human: counts.and_then(|counts| value(&counts.human)),
             ai: counts.and_then(|counts| value(&counts.ai)),
@@ -72,7 +73,7 @@ impl ChartBar {
         self.bar.totals.is_some() && self.views().is_none()
     }
 
-    fn views(&self) -> Option<ViewCount> {
+    fn views(&self) -> Option<DecimalCount> {
         self.human.zip(self.ai).map(|(human, ai)| human + ai)
     }
 }
@@ -86,7 +87,7 @@ fn height_above_axis(parts: usize, per_row: usize) -> usize {
 
 /// Returns the mean number of views per day. A day that was in progress when the views were loaded counts as the
 /// fraction that had passed.
-pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
+pub(in crate::tui) fn mean_per_day(views: DecimalCount, range: DateRange, as_of: Time) -> DecimalCount {
     views.scaled(86_400, u64::from(range.elapsed_seconds(as_of)).max(1))
 }
 
@@ -122,12 +123,12 @@ pub(in crate::tui) struct Chart {
     is_line: bool,
     grid: Vec<GridLine>,
     /// The number of views at the top of the scale.
-    views_at_top: ViewCount,
+    views_at_top: DecimalCount,
     label_width: usize,
     rows: usize,
     /// The number of rows that the lines of the grid divide evenly. The other rows, at the top, stay blank.
     scaled_rows: usize,
-    mean: Option<ViewCount>,
+    mean: Option<DecimalCount>,
     selected: Option<usize>,
     /// A note on how to load the missing bars. Shown if most of the bars are not loaded.
     unloaded_note: String,
@@ -138,10 +139,10 @@ impl Chart {
     pub(in crate::tui) fn new(bars: Vec<ChartBar>, (width, rows): (usize, usize), theme: &Theme) -> Self {
         let values = bars.iter().flat_map(|bar| [bar.views(), bar.previous]).flatten();
         let most = values.max();
-        let (views_at_top, values) = most.map_or((ViewCount::ONE, Vec::new()), |most| best_grid(most, rows));
+        let (views_at_top, values) = most.map_or((DecimalCount::ONE, Vec::new()), |most| best_grid(most, rows));
         let scaled_rows = rows_divisible_by(values.len(), rows);
         let level = |value| bars::bar_cells(value, views_at_top.as_f64(), scaled_rows);
-        let line = |value| GridLine { level: level(value), label: exact_short_number(value) };
+        let line = |value| GridLine { level: level(value), label: short_number_if_exact(value) };
         let grid: Vec<GridLine> = values.into_iter().map(line).collect();
         let label_width = grid.iter().map(|line| display_width(&line.label)).fold(MIN_LABEL_WIDTH, usize::max);
         let space = width.saturating_sub(label_width + 2).max(1);
@@ -178,7 +179,7 @@ impl Chart {
 
     /// Adds a line at the mean.
     #[must_use]
-    pub(in crate::tui) fn with_mean(mut self, mean: Option<ViewCount>) -> Self {
+    pub(in crate::tui) fn with_mean(mut self, mean: Option<DecimalCount>) -> Self {
         self.mean = mean;
         self
     }
@@ -312,7 +313,7 @@ impl Chart {
         let height_in_parts = self.height_in_parts(human + ai, parts_per_cell);
         let total = height_above_axis(height_in_parts, parts_per_cell);
         // If a cell can't show both human and AI views, the human views have to end between two cells.
-        let human = match theme.can_split_cells() {
+        let human = match theme.can_show_human_and_ai_in_one_cell() {
             true => height_above_axis(
                 bars::human_part_count((human, ai), height_in_parts, parts_per_cell, theme),
                 parts_per_cell,
@@ -342,7 +343,7 @@ impl Chart {
             (_, all) if all == parts_per_cell => (human_sign, theme.human),
             (all, 0) if all == parts_per_cell => (ai_sign, ai_style),
             // A partial block would look like human views, so the whole cell is textured or blank.
-            (filled, 0) if !theme.can_split_cells() => {
+            (filled, 0) if !theme.can_show_human_and_ai_in_one_cell() => {
                 return (level == 1 || filled * 2 >= parts_per_cell).then_some((ai_sign, ai_style));
             }
             (filled, 0) => (eighths_at_bottom(filled), theme.ai_partial_fill()),
@@ -359,14 +360,14 @@ impl Chart {
 
     /// Returns the height, in cells, of a bar that consists of whole cells: its height above the axis, rounded to whole
     /// cells. A bar that is not empty has at least one cell.
-    fn whole_cells(&self, views: ViewCount) -> usize {
+    fn whole_cells(&self, views: DecimalCount) -> usize {
         const PARTS: usize = 8;
         let above = height_above_axis(self.height_in_parts(views, PARTS), PARTS);
         if above == 0 { 0 } else { ((above + PARTS / 2) / PARTS).max(1) }
     }
 
     /// Returns the height of this number of views above the axis, in parts of a row.
-    fn height_in_parts(&self, views: ViewCount, per_row: usize) -> usize {
+    fn height_in_parts(&self, views: DecimalCount, per_row: usize) -> usize {
         bars::bar_cells(views, self.views_at_top.as_f64(), self.scaled_rows * per_row)
     }
 
@@ -489,7 +490,7 @@ pub(in crate::tui) fn chart_bars(
     totals: &RangeTotals,
     now: Time,
 ) -> Vec<ChartBar> {
-    let is_weekly = range.days() >= MIN_DAYS_FOR_WEEKS;
+    let is_weekly = range.days() >= MIN_DAYS_FOR_WEEKLY_BARS;
     let of_previous = |day: DateRange| {
         let previous = previous.filter(|_| !is_weekly)?;
         let same_day = previous.from().checked_add_signed(day.from() - range.from())?;
@@ -529,13 +530,13 @@ fn rows_divisible_by(lines: usize, rows: usize) -> usize {
 /// Returns the number of views at the top of the scale, and the numbers of views at the lines of the grid. Of all grids
 /// with round numbers and enough lines to read a height, chooses the grid with the highest bars. Bars are lower if a
 /// grid doesn't divide the rows evenly, because the remaining rows stay blank.
-fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
+fn best_grid(most: DecimalCount, rows: usize) -> (DecimalCount, Vec<DecimalCount>) {
     let enough_lines = (rows / 4).clamp(1, 3);
     let grid = |lines| {
         let step = grid_step(most, lines);
         let top = rounded_up_to(most, step);
-        let values = (1..=MAX_GRID_LINES as u64).map(|n| ViewCount::from(step.saturating_mul(n)));
-        let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
+        let values = (1..=MAX_GRID_LINES as u64).map(|n| DecimalCount::from(step.saturating_mul(n)));
+        let values: Vec<DecimalCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
         let height = most.ratio_to(top) * as_f64(rows_divisible_by(values.len(), rows) as u64);
         (height, top, values)
     };
@@ -543,29 +544,29 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     let most_lines = (rows / 2).clamp(1, 5).max(rows / 4).min(MAX_GRID_LINES);
     let grids = (1..=most_lines).map(grid);
     // Of several grids with the same height, `max_by` returns the last one, which has the most lines.
-    let lines = |values: &Vec<ViewCount>| values.len().min(enough_lines);
+    let lines = |values: &Vec<DecimalCount>| values.len().min(enough_lines);
     let best = grids.max_by(|(one, _, of_one), (other, _, of_other)| {
         lines(of_one).cmp(&lines(of_other)).then_with(|| one.total_cmp(other))
     });
-    best.map_or((ViewCount::ONE, Vec::new()), |(_, top, values)| (top, values))
+    best.map_or((DecimalCount::ONE, Vec::new()), |(_, top, values)| (top, values))
 }
 
 /// Returns the distance between two neighbouring lines of the grid, in views: the smallest round number for which
 /// `lines` lines reach `most` views or more.
-fn grid_step(most: ViewCount, lines: usize) -> u64 {
+fn grid_step(most: DecimalCount, lines: usize) -> u64 {
     let lines = u64::try_from(lines).unwrap_or(1);
     let steps = (0..=18_u32).flat_map(|exponent| {
         let unit = 10_u64.pow(exponent);
         [Some(unit), Some(unit * 2), unit.is_multiple_of(10).then_some(unit / 10 * 25), Some(unit * 5)]
     });
-    let reaches = |step: &u64| ViewCount::from(step.saturating_mul(lines)) >= most;
+    let reaches = |step: &u64| DecimalCount::from(step.saturating_mul(lines)) >= most;
     steps.flatten().find(reaches).unwrap_or(u64::MAX)
 }
 
 /// Returns the smallest multiple of `step` that is not below `views`.
-fn rounded_up_to(views: ViewCount, step: u64) -> ViewCount {
-    let multiples = (1..=MAX_GRID_LINES as u64).map(|n| ViewCount::from(step.saturating_mul(n)));
-    multiples.into_iter().find(|end| *end >= views).unwrap_or(views.max(ViewCount::ONE))
+fn rounded_up_to(views: DecimalCount, step: u64) -> DecimalCount {
+    let multiples = (1..=MAX_GRID_LINES as u64).map(|n| DecimalCount::from(step.saturating_mul(n)));
+    multiples.into_iter().find(|end| *end >= views).unwrap_or(views.max(DecimalCount::ONE))
 }
 
 #[cfg(test)]
@@ -584,7 +585,7 @@ mod tests {
             let value = Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai));
             let totals = (*human >= 0).then_some(Timed { value, as_of });
             let bar = TrendBar { range: DateRange::day(day), totals };
-            ChartBar::new(bar, previous.map(ViewCount::from), false, as_of)
+            ChartBar::new(bar, previous.map(DecimalCount::from), false, as_of)
         };
         values.iter().enumerate().map(bar).collect()
     }

@@ -12,7 +12,7 @@
 
 use super::super::range_totals::{CompleteDaysMean, TrendBar, bar_height};
 use super::TrendDialog;
-use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, per_day, weekend_sign};
+use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, mean_per_day, weekend_sign};
 use crate::model::Time;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -240,7 +240,8 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         return row.line();
     };
     let counts = &known.value;
-    let mean_day = bar_height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
+    let mean_day =
+        bar_height(counts).filter(|_| bar.range.days() > 1).map(|sum| mean_per_day(sum, bar.range, known.as_of));
     // The number of days so far may be left out, because the hatching also shows that the bar is incomplete.
     let over = if bar.is_incomplete(view.now) {
         format!(" ({:.1} days so far)", bar.range.elapsed_days(known.as_of))

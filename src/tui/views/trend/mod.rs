@@ -6,10 +6,10 @@ pub(in crate::tui) mod draw;
 
 use super::all_pages::is_final;
 use super::range_totals::{
-    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, trend_bar_ranges,
+    CompleteDaysMean, MIN_DAYS_FOR_WEEKLY_BARS, RangeTotals, TrendBar, bar_height, count_days_before, trend_bar_ranges,
 };
 use crate::model::period::DateRange;
-use crate::model::views::ViewCount;
+use crate::model::views::DecimalCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::{ViewsEffect, ViewsMsg, format};
@@ -54,7 +54,7 @@ impl TrendDialog {
 
     /// Whether each bar is a week, drawn as its mean per day.
     pub fn is_weekly(&self) -> bool {
-        self.range.days() >= MIN_DAYS_FOR_WEEKS
+        self.range.days() >= MIN_DAYS_FOR_WEEKLY_BARS
     }
 
     /// Returns the word for what a bar covers: `day` or `week`.
@@ -83,7 +83,7 @@ impl TrendDialog {
     /// Returns the days or weeks whose totals have to be loaded, from the latest to the earliest.
     pub fn missing_ranges(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
         let mut missing: Vec<DateRange> =
-            self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
+            self.bars(totals).filter(|bar| bar.needs_loading(now)).map(|bar| bar.range).collect();
         missing.reverse();
         missing
     }
@@ -105,14 +105,14 @@ impl TrendDialog {
             .bars
             .iter()
             .flat_map(|bar| counted(*bar))
-            .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
+            .fold((DecimalCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
         let all = count_days_before(self.range, today).max(days);
         (days > 0).then(|| CompleteDaysMean { mean: sum.scaled(1, days.into()), known_days: days, complete_days: all })
     }
 }
 
 /// The number of bars that PgUp and PgDn move by.
-const BARS_PER_PAGE: usize = 8;
+const BARS_PER_PAGE_KEY_PRESS: usize = 8;
 
 impl TrendDialog {
     /// Opens the trend and reads the totals that it shows from the cache.
@@ -184,7 +184,7 @@ impl TrendDialog {
         if missing == 0 {
             return None;
         }
-        let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.is_missing(now));
+        let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.needs_loading(now));
         let state = match (is_outdated, unit) {
             (true, _) => "not loaded or outdated",
             (false, "day") => "not loaded",
@@ -215,9 +215,9 @@ impl Component for TrendDialog {
     }
 
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
-        let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
+        let needs_loading = |bar: TrendBar| bar.needs_loading(app.updated_at);
         let is_loading = self.totals(app).pending_count() > 0;
-        let can_load = || !is_loading && app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
+        let can_load = || !is_loading && app.view_requests_left() > 0 && self.bars(self.totals(app)).any(needs_loading);
         match action {
             Action::LoadAll => FooterLabel::default_if(can_load()),
             Action::Metric if self.is_weekly() => None,
@@ -236,7 +236,7 @@ impl Component for TrendDialog {
     }
 
     fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
-        self.selected = by.apply(self.selected, BARS_PER_PAGE, self.bars.len());
+        self.selected = by.apply(self.selected, BARS_PER_PAGE_KEY_PRESS, self.bars.len());
     }
 
     fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
@@ -359,7 +359,7 @@ mod tests {
         let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-17T09:00:00Z"));
         let bar = TrendBar { range: week, totals: Some(sum) };
-        assert!(!bar.is_incomplete(moment(TODAY_AT_NOON)) && !bar.is_missing(moment(TODAY_AT_NOON)));
+        assert!(!bar.is_incomplete(moment(TODAY_AT_NOON)) && !bar.needs_loading(moment(TODAY_AT_NOON)));
         known[2].2 = "2026-11-11T12:00:00Z";
         let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-15T12:00:00Z"), "half a day is missing");
