@@ -192,7 +192,7 @@ async fn a_rejected_api_key_an_unreachable_service_and_an_invalid_base_url_are_p
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_BASE_URL", format!("http://{}", listener.local_addr().expect("bound")));
     // Ends with the test's process, at the latest.
-    std::thread::spawn(move || listener.incoming().for_each(|connection| drop(connection)));
+    std::thread::spawn(move || listener.incoming().for_each(drop));
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;
     let (state, message, _) = find_check(&report, "Service", "connection");
     assert_eq!((code, state), (1, "problem"), "a connection that is closed without an answer");
