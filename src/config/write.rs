@@ -76,7 +76,7 @@ fn already_exists_message(path: &Path, needs: ConfigWritePermission) -> String {
     }
 }
 
-/// Returns the permission that is required to write the profile `profile` into the file at `path`.
+/// Returns what the user has to allow before the profile `profile` can be written into the file at `path`.
 ///
 /// # Errors
 /// Fails if the file exists but can't be read or is invalid.

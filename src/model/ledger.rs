@@ -135,7 +135,8 @@ impl LedgerEntry {
         if self.at <= now { self.at } else { earlier_clock_reading(self.seen_ahead_at, now) }
     }
 
-    /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier clock reading is stored.
+    /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and `seen_ahead_at` is `None` or later
+    /// than `now`.
     pub fn must_set_seen_ahead_at(&self, now: Time) -> bool {
         self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
@@ -165,8 +166,8 @@ impl RateLimitBlock {
         self.received_at.is_some_and(|at| at > now) || self.until - now > MAX_RATE_LIMIT_WAIT
     }
 
-    /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
-    /// clock reading is stored.
+    /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and
+    /// `seen_ahead_at` is `None` or later than `now`.
     pub fn must_set_seen_ahead_at(&self, now: Time) -> bool {
         self.was_clock_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }

@@ -84,7 +84,7 @@ impl Store {
         self.read_in_scope(scope, move |db, scope| {
             let GroupCounts { group_counts, working_count, pull_requests } = read_group_counts(db, scope)?;
             let jobs = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
-            let thread = jobs.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
+            let thread = jobs.first().map(|row| prompts::read_thread_of_resolved_key(db, row.key)).transpose()?;
             Ok(FirstJobs { jobs, group_counts, working_count, pull_requests, thread })
         })
         .await

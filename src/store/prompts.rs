@@ -57,7 +57,7 @@ impl Store {
                 if max_bytes.map_or(Ok(false), |max_bytes| is_thread_larger_than(db, current, max_bytes))? {
                     continue;
                 }
-                threads.push((key, read_unmerged_thread(db, current)?));
+                threads.push((key, read_thread_of_resolved_key(db, current)?));
             }
             Ok(threads)
         })
@@ -131,7 +131,7 @@ impl Store {
                 return Err(StoreError::StateChanged);
             }
             let is_accepted = |prompt: &Prompt| prompt.delivery == Delivery::Accepted;
-            let last = read_unmerged_thread(tx, key)?
+            let last = read_thread_of_resolved_key(tx, key)?
                 .prompts
                 .into_iter()
                 .rfind(is_accepted)
@@ -318,11 +318,11 @@ pub(super) fn read_local_prompt(db: &Connection, id: PromptId) -> StoreResult<St
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
-    read_unmerged_thread(db, job_rows::resolve_merged_key(db, key)?)
+    read_thread_of_resolved_key(db, job_rows::resolve_merged_key(db, key)?)
 }
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
-pub(super) fn read_unmerged_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
+pub(super) fn read_thread_of_resolved_key(db: &Connection, key: JobKey) -> StoreResult<Thread> {
     select_thread(db, key, "", "id")
 }
 

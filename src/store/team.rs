@@ -41,6 +41,7 @@ const RESEND_MARKER: i64 = -1;
 /// How a project is shared with a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamMembership {
+    /// The organization in the team's database, not that of a [`Scope`].
     pub organization: String,
     /// The random id of this computer.
     pub member_id: String,

@@ -363,17 +363,17 @@ mod tests {
                 let what = LogKind::Note(CleanText::line("x"));
                 app.log.push(LogEntry { at: at(n), subject: CleanText::line("job"), kind: what });
             }
-            let all = app.log_rows();
+            let all = app.visible_log_rows();
             let failure = "The service can't be reached (connection refused), so nothing was sent: check the network, then \
                            ask again, and again, until it is reached.";
             app.notify(Severity::Error, failure, at(50));
             let area = app.message_area(&app.message_lines(usize::from(size.0)));
-            assert!(app.log_rows() < all, "{size:?}");
-            let lines = app.log.lines(app.log_rows(), app.config.offset, at(39).date_naive());
+            assert!(app.visible_log_rows() < all, "{size:?}");
+            let lines = app.log.lines(app.visible_log_rows(), app.config.offset, at(39).date_naive());
             assert!(matches!(lines.last(), Some(LogLine::Entry(39, _))), "{size:?}");
             assert!(
                 crate::tui::geometry::without_top_rows(app.geometry().content, 1).y
-                    + u16::try_from(app.log_rows()).expect("few")
+                    + u16::try_from(app.visible_log_rows()).expect("few")
                     <= area.y,
                 "{size:?}"
             );

@@ -30,10 +30,10 @@ struct ImpactInputs {
     weeks: Option<ImpactWeeks>,
 }
 
-/// The pages of the selected job, with their views. The pages of at most one job are read at a time, however fast the
+/// The pages that the selected job was started for, with their views. The pages of at most one job are read at a time, however fast the
 /// selection moves.
 #[derive(Debug, Default)]
-pub struct JobPages {
+pub struct JobTargetPages {
     inputs: Option<ImpactInputs>,
     pages: Load<Vec<PageImpact>>,
     is_reading: bool,
@@ -41,7 +41,7 @@ pub struct JobPages {
     must_reread: bool,
 }
 
-impl JobPages {
+impl JobTargetPages {
     /// Shows the pages of a job. Returns the job whose pages have to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
         let with_pages = row.filter(|row| !row.local.pages.is_empty());
@@ -124,7 +124,7 @@ pub enum PagesLine {
 
 /// Returns the lines about the pages of a job, for a pane with this many columns; empty if the job was not started for
 /// pages. `pages` has the loaded data about the pages.
-pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine> {
+pub fn pages_lines(row: &Job, pages: &JobTargetPages, columns: usize) -> Vec<PagesLine> {
     if row.local.pages.is_empty() {
         return Vec::new();
     }

@@ -50,7 +50,7 @@ fn notice(app: &App) -> &str {
 
 #[test]
 fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_next() {
-    let mut pages = JobPages::default();
+    let mut pages = JobTargetPages::default();
     let (one, two, three) = (job_about_page(1, None), job_about_page(2, None), job_about_page(3, None));
     assert_eq!(pages.show(Some(&one)), Some(JobKey(1)));
     assert_eq!(pages.show(Some(&one)), None);
@@ -129,8 +129,8 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
 #[test]
 fn long_lists_of_pages_are_truncated_and_show_how_many_pages_are_left_out() {
     let mut job = job_about_page(1, None);
-    assert_eq!(pages_lines(&job, &JobPages::default(), 110), [PagesLine::Days, PagesLine::Page(0)]);
+    assert_eq!(pages_lines(&job, &JobTargetPages::default(), 110), [PagesLine::Days, PagesLine::Page(0)]);
     job.local.pages = (0..MAX_LISTED_PAGES + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
-    let lines = pages_lines(&job, &JobPages::default(), 40);
+    let lines = pages_lines(&job, &JobTargetPages::default(), 40);
     assert_eq!((lines.len(), lines.last()), (1 + MAX_LISTED_PAGES + 1, Some(&PagesLine::More(3))));
 }

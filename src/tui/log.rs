@@ -33,7 +33,7 @@ pub struct LogScreen;
 impl App {
     /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
     /// shown above the message.
-    pub fn log_rows(&self) -> usize {
+    pub fn visible_log_rows(&self) -> usize {
         self.rows_not_covered_by_message(without_top_rows(self.geometry().content, 1))
     }
 }
@@ -52,7 +52,7 @@ impl Component for LogScreen {
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
-        let rows = cx.app.log_rows();
+        let rows = cx.app.visible_log_rows();
         let lines = match by {
             Scroll::By(n) => n,
             Scroll::Page(n) => n.saturating_mul(page_step(rows)),
@@ -88,7 +88,7 @@ impl Component for LogScreen {
         }
         let table = log_table(usize::from(area.width));
         draw_line(frame, area, 0, table.headings(theme.muted));
-        for (n, line) in log_lines(app, app.log_rows()).into_iter().enumerate() {
+        for (n, line) in log_lines(app, app.visible_log_rows()).into_iter().enumerate() {
             let line = match line {
                 LogLine::Day(day) => Line::styled(day.format(" %A, %-d %B").to_string(), theme.title),
                 LogLine::Entry(_, entry) => table.row(view, entry, false),

@@ -261,16 +261,12 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!(
-                    "The service may still have started the job. Afterwards, press {undo} to bring the prompt back."
-                )
+                format!("The service may still have started the job. To bring the prompt back, press {undo}.")
             }
             (true, PromptKind::FollowUp) => {
-                format!(
-                    "The service may still have received the follow-up. Afterwards, press {undo} to bring the prompt back."
-                )
+                format!("The service may still have received the follow-up. To bring the prompt back, press {undo}.")
             }
-            (false, _) => format!("Nothing is sent. Afterwards, press {undo} to undo."),
+            (false, _) => format!("Nothing is sent. To undo, press {undo}."),
         };
         if !unconfirmed {
             return vec![

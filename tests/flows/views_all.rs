@@ -409,7 +409,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     dashboard.press_chars("t");
     dashboard.wait_until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
-    confirm_cost(&mut dashboard, "a", "Load 7 of 7 days (not loaded or outdated), newest first?").await;
+    confirm_cost(&mut dashboard, "a", "Load 7 of 7 days (not loaded or outdated)?").await;
     dashboard.wait_until_shown("all 7 days loaded").await;
     dashboard.wait_until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);

@@ -647,7 +647,7 @@ fn the_trend_of_a_quarter_by_week() {
 
 #[test]
 fn the_trend_without_any_known_day_and_its_cost() {
-    let texts = ["Load 7 of 7 days (not loaded or outdated), newest first? Uses 7"];
+    let texts = ["Load 7 of 7 days (not loaded or outdated)? Uses 7"];
     snapshots("trend_cost", &[], &texts, |fixture| {
         trend(fixture, "", |_| None);
         fixture.press_keys("a");

@@ -256,7 +256,13 @@ fn parse_checks(commit: &Value) -> Checks {
         state,
         passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX).saturating_add(unlisted),
         total,
-        failed: failed.take(Checks::MAX_FAILED_CHECKS).map(|(context, _)| parse_check_name_and_url(context)).collect(),
+        failed: failed
+            .take(Checks::MAX_FAILED_CHECKS)
+            .map(|(context, _)| {
+                let (name, url) = parse_check_name_and_url(context);
+                FailedCheck { name, url }
+            })
+            .collect(),
     }
 }
 
@@ -282,7 +288,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     let mut checks =
         PassedAndPendingChecks { head: json::display_text_field(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list_at(rollup, "/contexts/nodes") {
-        let FailedCheck { name, url } = parse_check_name_and_url(context);
+        let (name, url) = parse_check_name_and_url(context);
         match parse_conclusion(context) {
             CheckConclusion::Passed => checks.passed.push(name),
             CheckConclusion::Pending => checks.pending.push(PendingCheck { name, url }),
@@ -292,9 +298,9 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     Some(checks)
 }
 
-fn parse_check_name_and_url(context: &Value) -> FailedCheck {
+fn parse_check_name_and_url(context: &Value) -> (CleanText, Option<CleanText>) {
     let name =
         ["name", "context"].into_iter().find_map(|field| json::str_field(context, field)).unwrap_or("unnamed check");
     let url = ["detailsUrl", "targetUrl"].into_iter().find_map(|field| json::str_field(context, field));
-    FailedCheck { name: CleanText::title(name, 100), url: url.map(CleanText::line) }
+    (CleanText::title(name, 100), url.map(CleanText::line))
 }

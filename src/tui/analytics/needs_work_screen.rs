@@ -365,8 +365,7 @@ fn unmatched_searches_note(ranking: &NeedsWorkRanking) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let fit = if searches == DecimalCount::ONE { "search fits" } else { "searches fit" };
-    // The words “never clicked” are left out, because the line with the totals, above the note, already contains them.
-    Some(format!("{} {fit} no page's path", format_views(searches)))
+    Some(format!("{} unclicked {fit} no page", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

@@ -12,7 +12,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, 
 use crate::model::remote_job::{Status, pr_number};
 use crate::model::text::CleanText;
 use crate::tui::format::{format_count, format_duration, truncate};
-use crate::tui::impact::{JobPages, PagesLine, pages_lines};
+use crate::tui::impact::{JobTargetPages, PagesLine, pages_lines};
 use crate::tui::thread_prefetch::{JobRevision, ThreadPrefetch};
 use crate::tui::wrap::wrap;
 
@@ -86,7 +86,7 @@ const MAX_NOTE_LINES: usize = 12;
 /// `pages` has the loaded data about the pages of the job, `next_step` is the suggested next step.
 pub(in crate::tui) fn facts(
     row: &Job,
-    pages: &JobPages,
+    pages: &JobTargetPages,
     next_step: &KeySentence,
     shows_title: bool,
     (columns, rows): (usize, usize),
@@ -159,7 +159,7 @@ pub struct Detail {
     lines: Vec<ThreadLine>,
     width: usize,
     /// The pages that the job was started for.
-    pub job_pages: JobPages,
+    pub job_pages: JobTargetPages,
     /// The cached threads of the jobs around the selected one.
     pub(in crate::tui) prefetched: ThreadPrefetch,
     /// The number of lines below the visible ones. While this is 0, the newest entry is visible, and the pane scrolls

@@ -53,7 +53,8 @@ pub struct JobList {
     pub(super) order: JobOrder,
     sorting: JobSorting,
     filter_state: FilterState,
-    /// For each row index, whether the row fails the filter but may pass it when the user types more.
+    /// For each row index, whether matching the row gave `Match::Candidate`: the row fails the filter, but may match a
+    /// longer one, because matches are fuzzy.
     candidates: Vec<bool>,
     pub(super) marks: MarkedJobs,
     /// How many jobs each group has, regardless of the filter.

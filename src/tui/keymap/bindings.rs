@@ -35,7 +35,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('O')],
         Action::PullRequest,
         "",
-        "show the pull request, or a menu for all marked ones",
+        "show the pull request, or a menu for all marked jobs",
     ),
     key_binding(Context::Jobs, &[ch('o')], Action::OpenPr, "browser", "open the pull request in the browser"),
     key_binding(Context::Jobs, &[ch('m')], Action::MarkDone, "done", "mark as done, or move back to “Needs you”"),

@@ -100,7 +100,7 @@ impl Context {
         )
     }
 
-    /// Returns the name of the context for messages about the configuration.
+    /// Returns the name of the context as the help and messages show it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",

@@ -847,7 +847,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.press("a");
-    let text = "Load 5 of 7 days (not loaded or outdated), newest first? Uses 5 requests (63 left this hour).";
+    let text = "Load 5 of 7 days (not loaded or outdated)? Uses 5 requests (63 left this hour), newest day first.";
     assert_eq!(test.question(), text);
     test.press("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();

@@ -354,7 +354,7 @@ impl Component for Calendar {
         let name =
             months.month_starts.first().filter(|_| !months.is_tall).map(|first| first.format(" · %B %Y").to_string());
         let title = format!(" {what}{} ", name.clone().unwrap_or_default());
-        let legend = Span::styled("(· = single day loaded) ", theme.muted);
+        let legend = Span::styled("(· = day's total loaded) ", theme.muted);
         let is_shown = |day: NaiveDate| {
             let month = |day: &NaiveDate| (day.year(), day.month());
             months.month_starts.iter().any(|first| month(first) == month(&day))

@@ -72,9 +72,7 @@ fn order_and_change_text_forms(view: View<'_>) -> Vec<String> {
             [change.ranges.label(shown) + &overlap, format!("{short}{overlap}"), short]
         })
         .collect();
-    // Without a comparison of the pages, only the totals show a change.
-    let label = if views.is_comparing() { "change" } else { "totals" };
-    days.iter_mut().for_each(|days| *days = format!("{label}: {days}"));
+    days.iter_mut().for_each(|days| *days = format!("change: {days}"));
     if let [long, short, shortest] = days.as_slice()
         && shows_outliers(view)
     {
@@ -244,7 +242,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
         let key = load_key(view);
         match &limit {
             Some(LimitTexts { from, .. }) => {
-                let resume = format!("; press {key} to resume {from}\n; {key} resumes {from}");
+                let resume = format!("; {from}, press {key} to resume\n; {from}, {key} resumes");
                 parts.push((format!("{resume}\n; press {key} {from}\n; {key} {from}"), theme.warning))
             }
             None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
@@ -295,7 +293,7 @@ fn single_response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
 /// also shows the key.
 fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     let key = load_key(view);
-    format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
+    format!("{gap}load stopped after {} rows, press {key} to resume\n{gap}press {key} to resume\n", format_count(rows))
 }
 
 /// Returns the parts for rows that don't belong to the current query. The first part names the listed rows, because the

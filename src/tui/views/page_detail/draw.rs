@@ -231,7 +231,7 @@ fn push_compared_ranges(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDeta
                 short_range(ranges.current, view.now)
             };
             let forms = [
-                format!("change unknown: {missing} not loaded; press {} in the list to load it", key()),
+                format!("change unknown without {missing}; press {} in the list to load it", key()),
                 format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];

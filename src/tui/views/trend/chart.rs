@@ -212,7 +212,7 @@ impl Chart {
     }
 
     /// Whether weekends are marked on the axis.
-    pub(in crate::tui) fn has_weekends(&self) -> bool {
+    pub(in crate::tui) fn marks_weekends(&self) -> bool {
         !self.is_line && !self.is_weekly() && self.bars.iter().any(|bar| bar.bar.is_weekend())
     }
 
@@ -412,10 +412,10 @@ impl Chart {
                 row.push(if is_selected { "▲" } else { "─" }, if is_selected { theme.mark } else { theme.border });
             }
         } else {
-            let has_weekends = self.has_weekends();
+            let marks_weekends = self.marks_weekends();
             for (place, bar) in self.visible() {
                 let (sign, style) = Self::bar_symbol_on_axis(bar, theme).unwrap_or(("─", theme.border));
-                let (sign, style) = match has_weekends && bar.bar.is_weekend() {
+                let (sign, style) = match marks_weekends && bar.bar.is_weekend() {
                     true => weekend_sign(sign, style, theme),
                     false => (sign, style),
                 };
@@ -508,8 +508,8 @@ fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
     bg.map(|_| Style { bg, ..theme.text })
 }
 
-/// Returns the sign and the style of the axis under a weekend: `sign`, underlined, or `═` in a terminal that can't fill
-/// parts of a cell.
+/// Returns the sign and the style of the axis under a weekend: the underlined `sign`, or `═` if the terminal can't draw
+/// eighth blocks.
 pub(in crate::tui) fn weekend_sign<'a>(sign: &'a str, style: Style, theme: &Theme) -> (&'a str, Style) {
     match theme.parts_per_cell() {
         1 => ("═", style),

@@ -178,7 +178,7 @@ fn legend_line<'a>(
         (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
         (chart.bars.iter().any(|bar| bar.bar.totals.is_none()), "?", "not loaded"),
         (mean.is_some(), AVERAGE_SIGN, mean.as_deref().unwrap_or_default()),
-        (chart.has_weekends(), weekend.0, "weekend"),
+        (chart.marks_weekends(), weekend.0, "weekend"),
     ];
     let signs = signs.into_iter().filter(|(is_shown, ..)| *is_shown);
     let style = |sign: &str| if sign == weekend.0 { weekend.1 } else { theme.muted };

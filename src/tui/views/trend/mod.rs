@@ -161,7 +161,7 @@ impl TrendDialog {
                     )
                 } else {
                     format!(
-                        "Load {n} of {all} {unit}s ({state}), newest first? Uses {n} requests ({left} left this hour)."
+                        "Load {n} of {all} {unit}s ({state})? Uses {n} requests ({left} left this hour), newest {unit} first."
                     )
                 };
                 let on_yes = match self.shows_visitors {
