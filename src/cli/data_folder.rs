@@ -243,7 +243,7 @@ pub(super) fn repair_message(opened: &OpenOutcome) -> Option<String> {
     match &opened.damaged_file {
         Some(damaged_file) => Some(format!(
             "The database was damaged. {} The damaged file is kept as {}.",
-            opened.recovered.message(),
+            opened.recovery_counts.message(),
             damaged_file.display()
         )),
         None => {

@@ -7,7 +7,7 @@ use super::exit_code::Code;
 use super::{customization, demo};
 use crate::config::customization::{Customization, NotifyMethod};
 use crate::config::environment::Environment;
-use crate::config::{DisplaySettings, GlobalOptions, MissingSettings, SetupState, resolve, themes};
+use crate::config::{DisplaySettings, GlobalOptions, IncompleteSettings, SetupState, resolve, themes};
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
@@ -24,7 +24,7 @@ use crate::tui::welcome::{ProfileToStart, Welcome};
 /// starts an action that needs one.
 pub(super) async fn run(
     global_options: &GlobalOptions,
-    missing: MissingSettings,
+    missing: IncompleteSettings,
     environment: Environment,
 ) -> Result<Code, CliError> {
     // Without a terminal, fails with setup instructions, because the page can't be shown.

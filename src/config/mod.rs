@@ -96,12 +96,12 @@ impl Settings {
 #[derive(Debug)]
 pub enum SetupState {
     Ready(Box<Settings>),
-    Missing(Box<MissingSettings>),
+    Missing(Box<IncompleteSettings>),
 }
 
 /// Incomplete settings: the API key, the project or both are not configured.
 #[derive(Debug, Clone)]
-pub struct MissingSettings {
+pub struct IncompleteSettings {
     /// Whether the API key is missing.
     pub needs_key: bool,
     /// Whether the project id is missing.
@@ -118,7 +118,7 @@ pub struct MissingSettings {
     pub customization: Customization,
 }
 
-impl MissingSettings {
+impl IncompleteSettings {
     fn missing_summary(&self) -> &'static str {
         match (self.needs_key, self.needs_project) {
             (true, true) => {
@@ -275,7 +275,7 @@ fn merge_settings(
                 (Some(_), Some(_)) => KeyPresence::Environment,
                 (Some(_), None) => KeyPresence::File,
             };
-            return Ok(SetupState::Missing(Box::new(MissingSettings {
+            return Ok(SetupState::Missing(Box::new(IncompleteSettings {
                 needs_key: key.is_none(),
                 needs_project: scope.is_none(),
                 scope,

@@ -63,7 +63,7 @@ impl EngineState {
         let text = connection.to_line();
         let is_worth_sharing =
             connection.is_outage() || lock(&self.shared_connection).as_ref().is_some_and(ConnectionState::is_outage);
-        if is_worth_sharing && self.store.set_value(&self.scope.connection_store_key(), &text).await.is_ok() {
+        if is_worth_sharing && self.store.set_value(&self.scope.connection_state_store_key(), &text).await.is_ok() {
             *lock(&self.shared_connection) = Some(connection.clone());
         }
     }
@@ -85,7 +85,7 @@ impl EngineState {
     }
 
     async fn load_shared_connection(&self) -> Option<ConnectionState> {
-        let text = self.store.value(&self.scope.connection_store_key()).await.ok()??;
+        let text = self.store.value(&self.scope.connection_state_store_key()).await.ok()??;
         ConnectionState::parse(&text)
     }
 }

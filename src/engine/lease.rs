@@ -75,7 +75,7 @@ enum HeldLease {
     Locked {
         _file: File,
     },
-    /// The lease needs no file lock, because there can be no other instance, or files can't be locked.
+    /// The lease is held without a file lock, because there can be no other instance, or files can't be locked.
     WithoutFileLock,
 }
 

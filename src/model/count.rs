@@ -133,9 +133,9 @@ const MILLIONTHS_PER_UNIT: i128 = 1_000_000;
 /// The sign bit of the millionths of a [`DecimalCount`].
 const SIGN_BIT: u128 = 1 << 127;
 
-/// A count that may have decimals, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added ten times is
-/// `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to six.
-/// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
+/// A count that may have decimals, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added
+/// ten times is `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to
+/// six. Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
 ///
 /// The millionths are stored with their sign bit inverted, so that stored values sort like the millionths. A count of 0
 /// is therefore stored as a value other than 0. Since no stored value is 0, an `Option` needs no additional memory.

@@ -29,7 +29,7 @@ impl Scope {
 
     /// Returns the key under which the store holds the connection state, which all docdeck processes of this project
     /// share.
-    pub fn connection_store_key(&self) -> String {
+    pub fn connection_state_store_key(&self) -> String {
         format!("connection {} {}", self.base_url, self.project)
     }
 }

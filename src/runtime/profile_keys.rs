@@ -13,8 +13,8 @@ use crate::tui::{Effect, Msg, ProfilesEffect, ProfilesMsg};
 use std::io::Write as _;
 
 impl Dashboard {
-    /// Reads the API key of a new profile. Returns a message only if a program prints the key and the terminal is not
-    /// available.
+    /// Starts to read the API key of a new profile; a message with the key arrives later. If the key comes from a
+    /// program, and that program can't get the terminal, returns the message with this failure at once.
     pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
         let profile_effects = self.effects.profile_effects().clone();
         let Some(KeySource::Command(words)) = profile_effects.key_source(&key) else {

@@ -36,36 +36,38 @@ pub enum FaultKind {
     Lost,
     /// `refuse`: the request is not carried out, and the connection is closed without a response.
     Refuse,
-    /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out; the response has this status and an error body.
+    /// `400`, `401`, `403`, `404`, `500`, `503`: the request is not carried out; the response has this status and an
+    /// error body.
     Status(u16),
-    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out; the response has status 429. The `Retry-After`
-    /// header is, in this order: 60 seconds, SECONDS, a date, or absent.
+    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: the request is not carried out; the response has status 429. The
+    /// `Retry-After` header is, in this order: 60 seconds, SECONDS, a date, or absent.
     TooManyRequests(SimRetryAfter),
-    /// `500-done`: carried out, but the response has status 500.
+    /// `500-done`: the request is carried out, but the response has status 500.
     FailsAfterwards,
-    /// `502-html`: not carried out; the response has status 502 and a proxy's HTML page.
+    /// `502-html`: the request is not carried out; the response has status 502 and a proxy's HTML page.
     GatewayPage,
-    /// `302`: not carried out; the response redirects to a sign-in page.
+    /// `302`: the request is not carried out; the response redirects to a sign-in page.
     Redirect,
-    /// `html`: not carried out; the response has status 200 and the HTML of a sign-in page.
+    /// `html`: the request is not carried out; the response has status 200 and the HTML of a sign-in page.
     SignInPage,
-    /// `malformed`: carried out; the response has only the first half of the JSON.
+    /// `malformed`: the request is carried out; the response has only the first half of the JSON.
     Malformed,
-    /// `empty`: carried out; the response has no body.
+    /// `empty`: the request is carried out; the response has no body.
     Empty,
-    /// `huge`: carried out; the response is valid JSON of 32 MiB.
+    /// `huge`: the request is carried out; the response is valid JSON of 32 MiB.
     Huge,
-    /// `slow`: carried out; the response arrives at eight bytes a second.
+    /// `slow`: the request is carried out; the response arrives at eight bytes a second.
     Slow,
-    /// `odd`: carried out. In page views and other reports, four of five rows have an invalid number: a fraction (so
-    /// the counts don't add up to the total), a missing number, a number beyond 64 bits, or a negative number.
+    /// `odd`: the request is carried out. In page views and other reports, four of five rows have an invalid number: a
+    /// fraction (so the counts don't add up to the total), a missing number, a number beyond 64 bits, or a negative
+    /// number.
     MalformedNumbers,
-    /// `tenths`: carried out. Every count in a report is divided by ten, so most counts have a fraction.
+    /// `tenths`: the request is carried out. Every count in a report is divided by ten, so most counts have a fraction.
     CountsDividedByTen,
-    /// `stuck`: carried out. Every report starts at the first row, and claims that there are more rows after the same
-    /// cursor.
+    /// `stuck`: the request is carried out. Every report starts at the first row, and claims that there are more rows
+    /// after the same cursor.
     StuckCursor,
-    /// `endless`: carried out. Every report claims that there are more rows.
+    /// `endless`: the request is carried out. Every report claims that there are more rows.
     EndlessRows,
 }
 

@@ -205,7 +205,7 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheckTime) -> Result<(Conn
     let (damaged_file, recovered) = recover(folder, now).inspect_err(|_| remove_recovery_files(folder))?;
     let _ = fs::remove_file(&marker);
     let (connection, opened) = open_database(&path, false, write_check)?;
-    Ok((connection, OpenOutcome { damaged_file: Some(damaged_file), recovered, ..opened }))
+    Ok((connection, OpenOutcome { damaged_file: Some(damaged_file), recovery_counts: recovered, ..opened }))
 }
 
 /// Recovers the data of the damaged file into a new file that takes its place. Returns the path to which the damaged

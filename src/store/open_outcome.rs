@@ -10,7 +10,7 @@ pub struct OpenOutcome {
     /// if no file was moved.
     pub damaged_file: Option<PathBuf>,
     /// Counts of what was recovered from the damaged file; all 0 if no file was moved.
-    pub recovered: RecoveryCounts,
+    pub recovery_counts: RecoveryCounts,
     /// Whether indexes were damaged and have been rebuilt.
     pub has_rebuilt_indexes: bool,
     /// Whether the store can't be written: reading works, every write is refused.

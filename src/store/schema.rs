@@ -14,7 +14,7 @@ use std::time::Duration;
 const JOB_STATES_MIGRATION: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
 /// The migration that defines what the pull request of each job needs, as the column `pr_need`.
-const PULL_REQUEST_NEEDS_MIGRATION: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
+const PULL_REQUEST_COUNTS_MIGRATION: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
 
 /// The first schema with the columns `job.need` and `job_count.need`.
 const STORED_GROUPS_SINCE_VERSION: i64 = 9;
@@ -41,7 +41,7 @@ pub(super) const MIGRATIONS: [&str; 24] = [
     include_str!("../../assets/schema/0012_pull_requests.sql"),
     include_str!("../../assets/schema/0013_diffs.sql"),
     include_str!("../../assets/schema/0014_pull_request_details.sql"),
-    PULL_REQUEST_NEEDS_MIGRATION,
+    PULL_REQUEST_COUNTS_MIGRATION,
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
     include_str!("../../assets/schema/0018_job_signals.sql"),
@@ -110,7 +110,7 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
     }
     if file_version >= LIST_GROUP_SINCE_VERSION {
         let rule =
-            PULL_REQUEST_NEEDS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
+            PULL_REQUEST_COUNTS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
         let rule = rule.filter(|_| file_version >= PULL_REQUESTS_SINCE_VERSION).map_or("NULL", |(rule, _)| rule);
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY;

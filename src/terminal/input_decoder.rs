@@ -51,7 +51,7 @@ enum State {
 }
 
 /// How a byte continues the held bytes.
-enum Step {
+enum ByteStep {
     /// More bytes have to follow.
     Hold(State),
     /// The byte is the last one.
@@ -130,15 +130,15 @@ impl InputDecoder {
 
     fn push_byte(&mut self, byte: u8, out: &mut impl Extend<Event>) {
         match self.step(byte) {
-            Step::Hold(state) => {
+            ByteStep::Hold(state) => {
                 self.held_bytes.push(byte);
                 self.state = state;
             }
-            Step::Complete => {
+            ByteStep::Complete => {
                 self.held_bytes.push(byte);
                 self.complete(out);
             }
-            Step::Break => {
+            ByteStep::Break => {
                 let was_ending = self.state == State::ReplyEscape;
                 self.release(out);
                 if was_ending {
@@ -149,41 +149,41 @@ impl InputDecoder {
         }
     }
 
-    fn step(&self, byte: u8) -> Step {
+    fn step(&self, byte: u8) -> ByteStep {
         match self.state {
-            State::Ground if byte == ESC => Step::Hold(State::Escape),
+            State::Ground if byte == ESC => ByteStep::Hold(State::Escape),
             State::Ground => step_at_character_start(byte),
             State::Escape => match byte {
-                b'[' => Step::Hold(State::Csi),
-                b'O' => Step::Hold(State::Ss3),
-                b']' | b'P' => Step::Hold(State::Reply),
-                ESC => Step::Break,
-                _ if self.starts_with_lone_esc => Step::Break,
+                b'[' => ByteStep::Hold(State::Csi),
+                b'O' => ByteStep::Hold(State::Ss3),
+                b']' | b'P' => ByteStep::Hold(State::Reply),
+                ESC => ByteStep::Break,
+                _ if self.starts_with_lone_esc => ByteStep::Break,
                 byte => step_at_character_start(byte),
             },
             State::Csi => match (byte, self.held_bytes.len()) {
                 // Mouse reports of old terminals, and function keys of the Linux console.
-                (b'M', 2) if !self.starts_with_lone_esc => Step::Hold(State::FixedLength(3)),
-                (b'[', 2) if !self.starts_with_lone_esc => Step::Hold(State::FixedLength(1)),
-                (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held_bytes) => Step::Hold(State::Paste),
-                (0x20..=0x3f, length) if length < MAX_SEQUENCE_BYTES => Step::Hold(State::Csi),
-                (0x40..=0x7e, _) => Step::Complete,
-                _ => Step::Break,
+                (b'M', 2) if !self.starts_with_lone_esc => ByteStep::Hold(State::FixedLength(3)),
+                (b'[', 2) if !self.starts_with_lone_esc => ByteStep::Hold(State::FixedLength(1)),
+                (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held_bytes) => ByteStep::Hold(State::Paste),
+                (0x20..=0x3f, length) if length < MAX_SEQUENCE_BYTES => ByteStep::Hold(State::Csi),
+                (0x40..=0x7e, _) => ByteStep::Complete,
+                _ => ByteStep::Break,
             },
-            State::Ss3 if matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S') => Step::Complete,
-            State::Ss3 => Step::Break,
-            State::Character(_) if !matches!(byte, 0x80..=0xbf) => Step::Break,
-            State::Character(..=1) | State::FixedLength(..=1) => Step::Complete,
-            State::Character(count) => Step::Hold(State::Character(count - 1)),
-            State::FixedLength(count) => Step::Hold(State::FixedLength(count - 1)),
-            State::Reply if self.is_reply() && byte == BELL => Step::Complete,
-            State::Reply if self.is_reply() && byte == ESC => Step::Hold(State::ReplyEscape),
-            State::Reply if self.continues_reply(byte) => Step::Hold(State::Reply),
-            State::Reply => Step::Break,
-            State::ReplyEscape if byte == b'\\' => Step::Complete,
-            State::ReplyEscape => Step::Break,
-            State::Paste if byte == b'~' && self.held_bytes.ends_with(b"\x1b[201") => Step::Complete,
-            State::Paste => Step::Hold(State::Paste),
+            State::Ss3 if matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S') => ByteStep::Complete,
+            State::Ss3 => ByteStep::Break,
+            State::Character(_) if !matches!(byte, 0x80..=0xbf) => ByteStep::Break,
+            State::Character(..=1) | State::FixedLength(..=1) => ByteStep::Complete,
+            State::Character(count) => ByteStep::Hold(State::Character(count - 1)),
+            State::FixedLength(count) => ByteStep::Hold(State::FixedLength(count - 1)),
+            State::Reply if self.is_reply() && byte == BELL => ByteStep::Complete,
+            State::Reply if self.is_reply() && byte == ESC => ByteStep::Hold(State::ReplyEscape),
+            State::Reply if self.continues_reply(byte) => ByteStep::Hold(State::Reply),
+            State::Reply => ByteStep::Break,
+            State::ReplyEscape if byte == b'\\' => ByteStep::Complete,
+            State::ReplyEscape => ByteStep::Break,
+            State::Paste if byte == b'~' && self.held_bytes.ends_with(b"\x1b[201") => ByteStep::Complete,
+            State::Paste => ByteStep::Hold(State::Paste),
         }
     }
 
@@ -291,12 +291,12 @@ impl InputDecoder {
 }
 
 /// Returns the step for the first byte of a character.
-fn step_at_character_start(byte: u8) -> Step {
+fn step_at_character_start(byte: u8) -> ByteStep {
     match byte {
-        0xc0..=0xdf => Step::Hold(State::Character(1)),
-        0xe0..=0xef => Step::Hold(State::Character(2)),
-        0xf0..=0xf7 => Step::Hold(State::Character(3)),
-        _ => Step::Complete,
+        0xc0..=0xdf => ByteStep::Hold(State::Character(1)),
+        0xe0..=0xef => ByteStep::Hold(State::Character(2)),
+        0xf0..=0xf7 => ByteStep::Hold(State::Character(3)),
+        _ => ByteStep::Complete,
     }
 }
 

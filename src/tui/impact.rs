@@ -30,8 +30,8 @@ struct ImpactInputs {
     weeks: Option<ImpactWeeks>,
 }
 
-/// The pages that the selected job was started for, with their views. The pages of at most one job are read at a time, however fast the
-/// selection moves.
+/// The pages that the selected job was started for, with their views. The pages of at most one job are read at a time,
+/// however fast the selection moves.
 #[derive(Debug, Default)]
 pub struct JobTargetPages {
     inputs: Option<ImpactInputs>,

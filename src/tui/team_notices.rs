@@ -11,12 +11,12 @@ use chrono::TimeDelta;
 /// notices.
 const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 
-/// The jobs that other members handled during this update.
+/// The jobs that other members have handled since the last [`TeamNotices::take`].
 #[derive(Debug, Default)]
 pub(super) struct TeamNotices {
-    /// The notice about the first job that was handled during this update, and the number of such jobs.
+    /// The notice about the first job that another member has handled since then, and the number of such jobs.
     handled_jobs_notice: Option<(CleanText, usize)>,
-    /// Whether a change of another member arrived during this update.
+    /// Whether a change of another member has arrived since then.
     has_change_by_others: bool,
     /// The time from which notices are shown; `None` if no change of another member has arrived yet.
     starts_at: Option<Time>,
@@ -37,7 +37,8 @@ impl TeamNotices {
         }
     }
 
-    /// Returns the notice of this update. `None` if no job was handled, or if no notices are shown yet.
+    /// Returns the notice about the handled jobs and forgets them. `None` if there are none, or if no notices are shown
+    /// yet.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
         let handled = self.handled_jobs_notice.take();
         if std::mem::take(&mut self.has_change_by_others) && self.starts_at.is_none() {

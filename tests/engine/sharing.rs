@@ -167,7 +167,7 @@ async fn the_next_polling_instance_replaces_the_shared_connection_state() {
     one.engine.refresh(row.key).await.expect_err("down");
     one.wait_for_event("offline", connection_problem).await;
     one.engine.stop().await;
-    let (store, key) = (open_store(folder.path()), scope_of(&sim).connection_store_key());
+    let (store, key) = (open_store(folder.path()), scope_of(&sim).connection_state_store_key());
     assert!(store.value(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
     // The second poller never receives a response, so the state that it shares is "unknown".
     set_faults(&sim, &["get=latency-9000"]);

@@ -31,7 +31,7 @@ const EVENT_CAPACITY: usize = 64;
 
 /// A step of the script that the colleague repeats.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum ColleagueStep {
     NewJob(&'static str),
     /// Follows up on the newest job that needs the colleague.
     FollowUp(&'static str),
@@ -42,17 +42,17 @@ enum Step {
     Wait,
 }
 
-const SCRIPT: [Step; 10] = [
-    Step::NewJob("Explain what happens when a webhook is delivered twice"),
-    Step::FollowUp("Try again, and keep the old anchors."),
-    Step::Tag("release-4"),
-    Step::Wait,
-    Step::Dismiss,
-    Step::NewJob("Add a table of all error codes to /api/errors"),
-    Step::Wait,
-    Step::FollowUp("Please also update the sidebar."),
-    Step::Wait,
-    Step::Wait,
+const SCRIPT: [ColleagueStep; 10] = [
+    ColleagueStep::NewJob("Explain what happens when a webhook is delivered twice"),
+    ColleagueStep::FollowUp("Try again, and keep the old anchors."),
+    ColleagueStep::Tag("release-4"),
+    ColleagueStep::Wait,
+    ColleagueStep::Dismiss,
+    ColleagueStep::NewJob("Add a table of all error codes to /api/errors"),
+    ColleagueStep::Wait,
+    ColleagueStep::FollowUp("Please also update the sidebar."),
+    ColleagueStep::Wait,
+    ColleagueStep::Wait,
 ];
 
 /// The database of the team. Dropping it ends the server.
@@ -118,16 +118,16 @@ async fn follow_script(engine: Engine, store: Store, scope: Scope) {
         sleep(STEP_INTERVAL).await;
         let waiting = newest_waiting_job(&store, &scope).await;
         match (step, waiting) {
-            (Step::NewJob(prompt), _) => drop(engine.submit_new_job(prompt).await),
-            (Step::FollowUp(prompt), Some(job)) => drop(engine.submit_follow_up(job.key, prompt).await),
-            (Step::Dismiss, Some(job)) => {
+            (ColleagueStep::NewJob(prompt), _) => drop(engine.submit_new_job(prompt).await),
+            (ColleagueStep::FollowUp(prompt), Some(job)) => drop(engine.submit_follow_up(job.key, prompt).await),
+            (ColleagueStep::Dismiss, Some(job)) => {
                 drop(store.change_jobs(&[job.key], LocalChange::Dismissed(true), Utc::now()).await);
             }
-            (Step::Tag(tag), Some(job)) => {
+            (ColleagueStep::Tag(tag), Some(job)) => {
                 let change = LocalChange::AddTags(vec![CleanText::line(tag)]);
                 drop(store.change_jobs(&[job.key], change, Utc::now()).await);
             }
-            (Step::FollowUp(_) | Step::Dismiss | Step::Tag(_) | Step::Wait, _) => {}
+            (ColleagueStep::FollowUp(_) | ColleagueStep::Dismiss | ColleagueStep::Tag(_) | ColleagueStep::Wait, _) => {}
         }
     }
 }

@@ -74,7 +74,7 @@ impl EngineState {
         match booked {
             Ok(Ok((is_booked, counts))) => {
                 *lock(&self.team.earliest_next_booking) = None;
-                self.set_team_counts(&counts).await;
+                self.set_team_usage(&counts).await;
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 booking.permission = match until {
                     _ if is_booked => TeamRequestPermission::Booked { booking_id },
@@ -181,7 +181,7 @@ impl EngineState {
 
     /// Stores how many requests the team has used, and emits the budgets. The times in `counts` are local wall time.
     /// Wakes the dispatcher if a limit is no longer used up.
-    pub(super) async fn set_team_counts(&self, counts: &[TeamLedgerUsage]) {
+    pub(super) async fn set_team_usage(&self, counts: &[TeamLedgerUsage]) {
         self.store_shared_waits(counts).await;
         let as_of = local_now();
         let mut is_limit_free_again = false;

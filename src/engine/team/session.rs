@@ -204,7 +204,7 @@ impl ConnectedSession<'_> {
         let mut send_due: Option<Instant> = None;
         self.receive_changes().await?;
         self.send_changes().await?;
-        self.update_team_counts().await?;
+        self.update_team_usage().await?;
         self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         self.reports.must_receive = true;
         loop {
@@ -217,7 +217,7 @@ impl ConnectedSession<'_> {
                         self.receive_changes().await?;
                     }
                     if signals.has_ledger_changes {
-                        self.update_team_counts().await?;
+                        self.update_team_usage().await?;
                     }
                     self.reports.must_receive |= signals.has_reports;
                     if signals.is_lease_released && !self.exchange.has_lease() && self.lease_due.is_some() {
@@ -245,7 +245,7 @@ impl ConnectedSession<'_> {
                     }
                     self.send_changes().await?;
                     if self.inner.team.must_read_counts.swap(false, Ordering::Relaxed) {
-                        self.update_team_counts().await?;
+                        self.update_team_usage().await?;
                     }
                 }
                 () = sleep_until(self.lease_due), if self.lease_due.is_some() => {}
@@ -367,12 +367,12 @@ impl ConnectedSession<'_> {
             .map(|request| (request.quota, request.booking_id.clone(), clock.service_to_local(request.at)));
         self.exchange.add_unbooked_requests(&local.collect::<Vec<_>>()).await?;
         self.inner.store.delete_reported_requests(&unreported).await?;
-        self.update_team_counts().await
+        self.update_team_usage().await
     }
 
-    async fn update_team_counts(&mut self) -> Result<(), TeamError> {
+    async fn update_team_usage(&mut self) -> Result<(), TeamError> {
         let counts = self.exchange.ledger_usage().await?;
-        self.inner.set_team_counts(&counts).await;
+        self.inner.set_team_usage(&counts).await;
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ impl FeedbackStatus {
         }
     }
 
-    /// Returns the word on the screen.
+    /// Returns the status as a word for the screen.
     pub fn label(&self) -> &str {
         if *self == Self::InProgress { "in progress" } else { self.service_name() }
     }

@@ -3,9 +3,10 @@
 //!
 //! A comparison adds `comparedWith` (`range`, `totals`, `complete` and `perDay`), and to each page `before`, `change`
 //! (the change of the total views, or null if unknown) and `status` (`new`, `gone` or null). If the range includes
-//! today, only its complete days are compared: `completeDays` has the range and the totals of these days, and each page
-//! has its counts in them. The counts of a page that isn't listed in a range are null. `visitors` has the visitors of a
-//! page or the site, and is left out if they are unknown.
+//! today, only its complete days are compared: the comparison then also adds `completeDays` with the range and the
+//! totals of the complete days, and to each page `completeDays` with the page's counts in these days. The counts of a
+//! page that isn't listed in a range are null. `visitors` has the visitors of a page or the site, and is left out if
+//! they are unknown.
 
 use super::ExportError;
 use super::content::{

@@ -87,7 +87,7 @@ pub struct ObservedTimes {
     pub gone_at: Option<Time>,
 }
 
-/// The state of a pull request on its code host, and the link to which it belongs.
+/// A pull request: its link, and its state on the code host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedPullRequest {
     pub link: String,

@@ -501,7 +501,7 @@ async fn a_recovered_prompt_is_sent_when_the_user_resumes_it() {
     bytes[..100].fill(0);
     fs::write(file(folder.path()), &bytes).expect("written");
     let (store, opened) = Store::open(folder.path(), at(2)).expect("opened");
-    assert_eq!(opened.recovered, RecoveryCounts { jobs: 1, prompts: 1, paused: 1, ..RecoveryCounts::default() });
+    assert_eq!(opened.recovery_counts, RecoveryCounts { jobs: 1, prompts: 1, paused: 1, ..RecoveryCounts::default() });
     assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(row.key).await.prompts[0].delivery, Delivery::Paused);
     store.change_queue(&[row.key], crate::model::change::QueueChange::Resume, at(4)).await.expect("resumed");

@@ -48,7 +48,7 @@ impl App {
         let mut taken = None;
         self.dispatch(now, effects, |dialog, cx| {
             let Some(editor) = dialog.downcast_mut::<Editor>() else { return Flow::Unhandled };
-            taken = Some(editor.take_text(cx));
+            taken = Some(editor.save_and_take_text(cx));
             Flow::Close
         });
         let Some(text) = taken else { return };

@@ -224,7 +224,7 @@ impl Editor {
             self.message = Some(CleanText::line(&why));
             return Flow::Handled;
         }
-        let text = self.take_text(cx);
+        let text = self.save_and_take_text(cx);
         let pages = std::mem::take(&mut self.pages);
         let effect = match self.draft_target {
             DraftTarget::FollowUp(job) => Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)),
@@ -266,7 +266,7 @@ impl Editor {
 
     /// Returns the text to send, and removes its draft from memory. First saves the text as a draft on disk, so that
     /// the text survives a crash before the prompt is saved.
-    pub(super) fn take_text(&mut self, cx: &mut Cx<'_>) -> String {
+    pub(super) fn save_and_take_text(&mut self, cx: &mut Cx<'_>) -> String {
         cx.effects.extend(self.save_draft());
         cx.app.drafts.remove(&self.draft_target);
         self.input.text()

@@ -35,7 +35,7 @@ impl EditorStatus {
     /// Returns what sending costs, with its style: the medium form if it fits, otherwise the short one, otherwise
     /// nothing.
     pub(super) fn cost(&self, view: View<'_>, width: usize) -> (String, Style) {
-        let (forms, style) = cost_forms(view.app, view.theme, self.quota, self.requests, view.now);
+        let (forms, style) = cost_text_variants(view.app, view.theme, self.quota, self.requests, view.now);
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
     }
 
@@ -63,7 +63,7 @@ impl EditorStatus {
             }
             left.line()
         });
-        let (rights, style) = cost_forms(app, theme, self.quota, self.requests, now);
+        let (rights, style) = cost_text_variants(app, theme, self.quota, self.requests, now);
         // The combinations to try, from the longest to the shortest. Each has an index into `lefts` and an index into
         // `rights`.
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
@@ -84,7 +84,7 @@ impl EditorStatus {
 
 /// Returns the cost of sending in a long, a medium and a short form, and its style. The forms are empty if the number
 /// of requests left is unknown.
-fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time) -> ([String; 3], Style) {
+fn cost_text_variants(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time) -> ([String; 3], Style) {
     if !app.is_budget_known(quota) {
         return (Default::default(), theme.muted);
     }

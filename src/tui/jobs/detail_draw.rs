@@ -228,7 +228,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
             let days = format!("{before} → {after}");
             (after, days.clone(), days)
         }
-        // Not `{before} → from {day}`, which would read as if the views before the job became available on that day.
+        // Not `{before} → from {day}`, which would say that the first number becomes available on that day.
         WeekAfterState::LoadableFrom(day) => {
             let day = day.format("%-d %b");
             let medium = format!("{before}, week after from {day}");

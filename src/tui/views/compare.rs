@@ -129,7 +129,7 @@ impl App {
     pub(in crate::tui) fn toggle_comparison(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.views.is_comparing() {
             self.views.all_pages.comparison = None;
-            self.list_complete_report();
+            self.list_report_if_complete();
             return;
         }
         match self.views.previous_period() {
@@ -158,7 +158,7 @@ impl App {
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
         if self.views.all_pages.comparison_of(range).is_some() && self.views.range_being_read.is_none() {
-            self.list_complete_report();
+            self.list_report_if_complete();
         }
     }
 

@@ -156,7 +156,7 @@ impl App {
         if range != self.views.query().range {
             return;
         }
-        if !self.list_complete_report() {
+        if !self.list_report_if_complete() {
             effects.push(self.views.request_page(false));
         }
         let totals = self.views.totals_to_read(now);
@@ -175,7 +175,7 @@ impl App {
     }
 
     /// Lists all pages of the current range, if they are cached. Returns whether they are.
-    pub(super) fn list_complete_report(&mut self) -> bool {
+    pub(super) fn list_report_if_complete(&mut self) -> bool {
         let Some(complete) = self.views.all_pages.complete_report(self.views.query().range).cloned() else {
             return false;
         };

@@ -198,7 +198,7 @@ impl App {
             // The pages may have been read from the cache without being listed yet. They are listed first, because the
             // action would otherwise ask again and again whether to load them.
             if !self.views.table.lists_report() {
-                self.list_complete_report();
+                self.list_report_if_complete();
             }
             self.run_action(action, now, effects);
         }
@@ -254,7 +254,7 @@ impl App {
     /// Lists the rows of a load that has ended, if it loaded the current range. A complete report stays listed, even if
     /// newer rows of a partial report were loaded.
     fn list_loaded_rows(&mut self, range: DateRange) {
-        if range != self.views.query().range || self.list_complete_report() {
+        if range != self.views.query().range || self.list_report_if_complete() {
             return;
         }
         if let Some(report) = self.views.all_pages.report(range).cloned() {

@@ -52,8 +52,8 @@ pub struct PageDetail {
 pub struct DetailNumbers {
     pub range: DateRange,
     pub current: PageViewsState,
-    /// The page's numbers in the two compared ranges. If nothing is compared, the two ranges are those that a comparison
-    /// with the previous period would use. `None` if there are no such ranges.
+    /// The page's numbers in the two compared ranges. If nothing is compared, the two ranges are those that a
+    /// comparison with the previous period would use. `None` if there are no such ranges.
     pub compared: Option<ComparedViews>,
     /// `None` until all pages of the range are loaded, or if the page is not listed.
     pub rank: Option<PageRank>,
