@@ -200,7 +200,7 @@ pub struct StoredReport {
     pub last_load_requests: Option<u32>,
     /// Another fully loaded range, the one most similar to this range in length; `None` if this range has a complete
     /// report itself, or if no other range has one.
-    pub similar: Option<SimilarRange>,
+    pub range_of_similar_length: Option<SimilarRange>,
 }
 
 /// A fully loaded range from which the size of another range is estimated.
@@ -237,7 +237,7 @@ impl StoredReport {
         if let Some(requests) = self.last_load_requests {
             return Some(LoadEstimate { requests, basis: EstimateBasis::PreviousLoad });
         }
-        if let Some(similar) = self.similar {
+        if let Some(similar) = self.range_of_similar_length {
             return Some(LoadEstimate {
                 requests: requests_for(similar.rows.into()),
                 basis: EstimateBasis::Similar(similar),
@@ -471,7 +471,7 @@ mod tests {
         );
         let known = StoredReport {
             last_load_requests: Some(7),
-            similar: Some(similar),
+            range_of_similar_length: Some(similar),
             report: Some(Arc::new(part)),
             ..StoredReport::default()
         };
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(expected(&known), Some((7, EstimateBasis::PreviousLoad)));
         let known = StoredReport { last_load_requests: None, ..known };
         assert_eq!(expected(&known), Some((5, EstimateBasis::Similar(similar))));
-        let known = StoredReport { similar: None, ..known };
+        let known = StoredReport { range_of_similar_length: None, ..known };
         assert!(matches!(expected(&known), Some((4, EstimateBasis::FirstRows { rows: 50, .. }))));
         assert_eq!(expected(&StoredReport::default()), None);
     }

@@ -245,7 +245,7 @@ fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreRes
         loading::find_unfinished_load(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
     let responses_before_interruption = loading.as_ref().map(|loading| loading.responses);
     let last_load_requests = complete.as_ref().map(|(_, report)| report.responses);
-    let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
+    let range_of_similar_length = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
         (Some((id, report)), _) => Some(Report { rows: read_rows(db, id)?, ..report }),
         (None, Some(loading)) => loading::merge_stored_responses(db, range, &loading)?,
@@ -256,7 +256,7 @@ fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreRes
         responses_before_interruption,
         totals: views::find_totals(db, scope, range)?,
         last_load_requests,
-        similar,
+        range_of_similar_length,
     })
 }
 

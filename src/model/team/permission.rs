@@ -1,4 +1,5 @@
-//! Whether the team's ledger permits a request with an hourly limit, and how many of these requests the team has used.
+//! The permission of the team's ledger for a request with an hourly limit, and how many of these requests the team has
+//! used.
 
 use crate::model::Time;
 use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
@@ -17,7 +18,7 @@ pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
 
-/// Whether a request that is about to be sent is booked in the team's ledger.
+/// What came of booking a request in the team's ledger before it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamRequestPermission {
     /// The project is not shared: only this computer's ledger counts.

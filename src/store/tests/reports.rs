@@ -344,7 +344,7 @@ async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_
     };
     let known = async |range| {
         let known = store.cached(range).await;
-        (known.last_load_requests, known.similar.map(|similar| (similar.range, similar.rows)))
+        (known.last_load_requests, known.range_of_similar_length.map(|similar| (similar.range, similar.rows)))
     };
     assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {

@@ -322,7 +322,8 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
                 50 rows (5% of the views).";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
-    let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
+    let mut test =
+        LoadFixture::with_cached(StoredReport { range_of_similar_length: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.press("a");
     let text = "Load all pages of 14–20 Nov 2026? Uses about 5 analytics requests (63 left this hour), estimated from the \
