@@ -95,10 +95,9 @@
 //! # Commands
 //!
 //! Each command is a file or folder in `cli`. Commands that send no request to the service open at most the store, and
-//! need no API key. Most other commands also start an engine, which acquires the leases that they need.
-//!
-//! Results are printed through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an
-//! exit code, and an object for `--json`. If a command can't send a prompt immediately, it pauses the prompt.
+//! need no API key. Most other commands also start an engine, which acquires the leases that they need. Results are
+//! printed through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an exit code,
+//! and an object for `--json`. If a command can't send a prompt immediately, it pauses the prompt.
 
 pub mod api;
 pub mod cli;
