@@ -59,7 +59,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
         review: match merge_status {
             "not_approved" => Some(ReviewDecision::Required),
             "requested_changes" => Some(ReviewDecision::ChangesRequested),
-            // Only another endpoint reports approvals, so the review is unknown here.
+            // This endpoint doesn't report approvals.
             _ => None,
         },
         conflict: match json::bool_field(node, "has_conflicts") || merge_status == "conflict" {

@@ -90,8 +90,8 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<EnteredPeriod, Rang
     cut_future(period, today)
 }
 
-/// Removes the days after today from a period. A week, month or quarter keeps its unit, so the period before the
-/// current month is the whole previous month.
+/// Removes the days after today from a period. A week, month or quarter keeps its unit, so that its previous period is
+/// the whole previous week, month or quarter.
 fn cut_future(period: Period, today: NaiveDate) -> Result<EnteredPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;

@@ -15,6 +15,7 @@ mod quote;
 mod rows;
 
 use crate::model::diff::{Diff, LoadedDiff, changed_words};
+use crate::model::filter::contains_ignoring_case;
 use crate::model::job::{JobKey, JobsLeftAfterPrune};
 use crate::model::load::{Load, Timed};
 use crate::model::text::CleanText;
@@ -144,7 +145,7 @@ impl Changes {
             return false;
         }
         let (Some(diff), total) = (self.diff(), self.rows.len()) else { return false };
-        let holds = |row: &usize| self.rows.text(*row, diff).to_lowercase().contains(&wanted);
+        let holds = |row: &usize| contains_ignoring_case(self.rows.text(*row, diff), &wanted);
         let found = match is_forward {
             true => (from..total).chain(0..from).find(holds),
             false => (0..from).rev().chain((from..total).rev()).find(holds),
