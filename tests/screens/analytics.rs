@@ -168,7 +168,7 @@ fn searches_of_a_range() {
 
 #[test]
 fn searches_compared_with_the_previous_period() {
-    snapshots("searches_compared", &[LARGE], &["quickstart"], |fixture| {
+    snapshots("searches_compared", &[], &["quickstart"], |fixture| {
         let range = open(fixture, 1);
         analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), None)));
         fixture.press_keys("c");
@@ -197,7 +197,7 @@ fn searches_with_a_filter_that_nothing_passes() {
 
 #[test]
 fn feedback_comment_by_comment() {
-    snapshots("feedback", &[SMALL, LARGE], &["comment"], |fixture| {
+    snapshots("feedback", &[SMALL], &["comment"], |fixture| {
         let range = open(fixture, 2);
         analytics(fixture, AnalyticsMsg::Feedback(loaded(range, comments(), None)));
         fixture.press_keys("v");
@@ -206,7 +206,7 @@ fn feedback_comment_by_comment() {
 
 #[test]
 fn feedback_counted_by_page() {
-    snapshots("feedback_by_page", &[SMALL, LARGE], &["/guides/sso"], |fixture| {
+    snapshots("feedback_by_page", &[], &["/guides/sso"], |fixture| {
         let range = open(fixture, 2);
         fixture.press_keys("z");
         analytics(fixture, AnalyticsMsg::FeedbackByPage(loaded(range, votes(), None)));
@@ -223,7 +223,7 @@ fn questions_with_unanswered_ones_first() {
 
 #[test]
 fn questions_by_page() {
-    snapshots("questions_by_page", &[SMALL, LARGE], &["unanswered", "questions"], |fixture| {
+    snapshots("questions_by_page", &[], &["unanswered", "questions"], |fixture| {
         let range = open(fixture, 3);
         analytics(fixture, AnalyticsMsg::Questions(loaded(range, questions(), None)));
         fixture.press_keys("z");
@@ -232,7 +232,7 @@ fn questions_by_page() {
 
 #[test]
 fn a_question_with_its_answer() {
-    snapshots("question_detail", &[SMALL], &["Status"], |fixture| {
+    snapshots("question_detail", &[], &["Status"], |fixture| {
         let range = open(fixture, 3);
         analytics(fixture, AnalyticsMsg::Questions(loaded(range, questions(), None)));
         fixture.press_keys("Enter");

@@ -53,7 +53,7 @@ fn changes_while_they_are_read() {
 
 #[test]
 fn changes_with_files_of_every_kind() {
-    snapshots("changes", &[SMALL, LARGE], &["guides/sso.mdx", "+4 −3"], |fixture| {
+    snapshots("changes", &[SMALL], &["guides/sso.mdx", "+4 −3"], |fixture| {
         fixture.open_changes();
         fixture.load_diff(Ok(DIFF));
     });
@@ -84,7 +84,7 @@ fn changes_with_the_views_of_their_pages_and_the_days_of_the_views() {
 
 #[test]
 fn a_follow_up_that_quotes_marked_lines() {
-    snapshots("changes_quoted", &[LARGE], &["Follow-up"], |fixture| {
+    snapshots("changes_quoted", &[], &["Follow-up"], |fixture| {
         fixture.open_changes();
         fixture.load_diff(Ok(DIFF));
         fixture.press_keys("j j j j v j f");
@@ -93,7 +93,7 @@ fn a_follow_up_that_quotes_marked_lines() {
 
 #[test]
 fn changes_while_a_text_is_searched() {
-    snapshots("changes_search", &[SMALL], &["/steps"], |fixture| {
+    snapshots("changes_search", &[], &["/steps"], |fixture| {
         fixture.open_changes();
         fixture.load_diff(Ok(DIFF));
         fixture.press_keys("/ s t e p s");
@@ -104,7 +104,7 @@ fn changes_while_a_text_is_searched() {
 fn changes_that_cannot_be_read() {
     let sentence = "No token for github.com. Run `gh auth login --hostname github.com`, or add a section \
         [hosts.\"github.com\"] to the configuration.";
-    snapshots("changes_failed", &[SMALL], &["No token for github.com."], |fixture| {
+    snapshots("changes_failed", &[], &["No token for github.com."], |fixture| {
         fixture.open_changes();
         fixture.load_diff(Err(Failure::new(FailureKind::Service, sentence)));
     });
@@ -246,7 +246,7 @@ fn a_pull_request_with_reviews_commits_and_files() {
 
 #[test]
 fn the_text_of_a_review_is_written_on_several_lines() {
-    snapshots("review_text", &[SMALL, (40, 12)], &["Request changes: ", "draft not saved yet"], |fixture| {
+    snapshots("review_text", &[], &["Request changes: ", "draft not saved yet"], |fixture| {
         fixture.load_pull_requests();
         fixture.press_keys("O x o n e Enter t w o");
     });

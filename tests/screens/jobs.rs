@@ -22,7 +22,7 @@ fn jobs_while_the_store_is_being_read() {
 fn jobs_when_none_are_tracked() {
     snapshots(
         "jobs_empty",
-        &[SMALL, WIDE, LARGE],
+        &[WIDE],
         &["Mintlify's API can't list jobs, so docdeck tracks them."],
         ScreenFixture::load_no_jobs,
     );
@@ -37,7 +37,7 @@ fn jobs_with_the_tip_of_a_first_visit() {
 
 #[test]
 fn jobs_with_the_tour_of_the_demo() {
-    snapshots("tour", &[SMALL, LARGE], &["opens the selected job", "on a page starts a job about it"], |fixture| {
+    snapshots("tour", &[SMALL], &["opens the selected job", "on a page starts a job about it"], |fixture| {
         fixture.load_jobs();
         fixture.app.open(Tour);
     });
@@ -66,7 +66,7 @@ fn jobs_in_every_group() {
 
 #[test]
 fn jobs_while_the_service_is_unreachable() {
-    snapshots("jobs_offline", &[SMALL], &["f follow up"], |fixture| {
+    snapshots("jobs_offline", &[], &["f follow up"], |fixture| {
         fixture.load_jobs();
         fixture.lose_connection();
     });
@@ -74,7 +74,7 @@ fn jobs_while_the_service_is_unreachable() {
 
 #[test]
 fn an_open_job() {
-    snapshots("job_open", &[SMALL, LARGE], &["? help"], |fixture| {
+    snapshots("job_open", &[SMALL], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("Enter");
     });
@@ -82,7 +82,7 @@ fn an_open_job() {
 
 #[test]
 fn a_long_scrolled_thread() {
-    snapshots("job_scrolled", &[LARGE], &["? help"], |fixture| {
+    snapshots("job_scrolled", &[], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.load_long_thread();
         fixture.press_keys("Enter j j j");
@@ -108,7 +108,7 @@ fn a_list_while_its_filter_is_typed() {
 
 #[test]
 fn a_list_with_an_applied_filter() {
-    snapshots("jobs_filtered", &[SMALL], &["/s:done 7 of 15 2 marked"], |fixture| {
+    snapshots("jobs_filtered", &[], &["/s:done 7 of 15 2 marked"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/ s : d o n e Enter v v");
     });
@@ -116,7 +116,7 @@ fn a_list_with_an_applied_filter() {
 
 #[test]
 fn a_filter_without_matches() {
-    snapshots("jobs_no_match", &[WIDE], &["/#99 0 of 15", "changes it"], |fixture| {
+    snapshots("jobs_no_match", &[], &["/#99 0 of 15", "changes it"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/ # 9 9 Enter");
     });
@@ -125,7 +125,7 @@ fn a_filter_without_matches() {
 #[test]
 fn saved_filters_as_tabs() {
     let texts = ["Needs you 2", "2 of 15"];
-    snapshots_of(ScreenFixture::with_saved_filters, "jobs_tabs", &[SMALL, LARGE], &texts, |fixture| {
+    snapshots_of(ScreenFixture::with_saved_filters, "jobs_tabs", &[], &texts, |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
         fixture.press_keys("] ]");
@@ -150,15 +150,10 @@ fn marked_jobs() {
 
 #[test]
 fn the_question_before_dismissing_several_jobs() {
-    snapshots(
-        "confirm_bulk_dismiss",
-        &[SMALL],
-        &["y dismiss · n cancel", "Dismiss 13 jobs?", "Skipped: "],
-        |fixture| {
-            fixture.load_jobs();
-            fixture.press_keys("g v G V d");
-        },
-    );
+    snapshots("confirm_bulk_dismiss", &[], &["y dismiss · n cancel", "Dismiss 13 jobs?", "Skipped: "], |fixture| {
+        fixture.load_jobs();
+        fixture.press_keys("g v G V d");
+    });
 }
 
 #[test]
@@ -178,7 +173,7 @@ fn the_question_before_a_follow_up_to_several_jobs() {
 
 #[test]
 fn a_job_with_tags_and_a_note() {
-    snapshots("job_tags_and_note", &[SMALL], &["#docs #api"], |fixture| {
+    snapshots("job_tags_and_note", &[], &["#docs #api"], |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
         fixture.press_keys("Enter");
@@ -279,7 +274,7 @@ fn the_details_name_what_a_job_waits_for() {
 
 #[test]
 fn jobs_of_a_team_have_their_author() {
-    snapshots("jobs_of_a_team", &[SMALL, LARGE], &["f follow up"], ScreenFixture::share_jobs);
+    snapshots("jobs_of_a_team", &[], &["f follow up"], ScreenFixture::share_jobs);
     let mut fixture = ScreenFixture::new((160, 48));
     fixture.share_jobs();
     let shown = text(&render(&fixture.app, ColorDepth::None));
@@ -293,7 +288,7 @@ fn jobs_of_a_team_have_their_author() {
 
 #[test]
 fn a_prompt_of_a_member_is_copied_only_after_a_warning() {
-    snapshots("take_over", &[SMALL], &["ana"], |fixture| {
+    snapshots("take_over", &[], &["ana"], |fixture| {
         fixture.add_unconfirmed_prompt_of_member();
         fixture.press_keys("!");
     });

@@ -42,7 +42,6 @@ fn load_views(fixture: &mut ScreenFixture) {
 #[test]
 fn the_detail_pane_is_below_the_list_in_a_high_terminal() {
     snapshots("jobs_full", &[HIGH], ScreenFixture::load_jobs);
-    snapshots("job_open", &[HIGH], open_scrolled_job);
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", &[WIDE, LARGE], &["follow-up – Fix broken", "create 201 Fix broken"], |fixture| {
+    snapshots("log_full", &[WIDE], &["follow-up – Fix broken", "create 201 Fix broken"], |fixture| {
         fixture.load_jobs();
         fixture.fill_log();
         fixture.press_keys("3");

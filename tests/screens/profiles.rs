@@ -86,7 +86,7 @@ fn a_rejected_key() {
 
 #[test]
 fn the_jobs_of_all_profiles() {
-    snapshots("all_jobs", &[SMALL, WIDE, LARGE], &["profiles", "updated just now"], |fixture| {
+    snapshots("all_jobs", &[SMALL, WIDE], &["profiles", "updated just now"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc");
         list_all_jobs(fixture);
@@ -95,7 +95,7 @@ fn the_jobs_of_all_profiles() {
 
 #[test]
 fn the_jobs_of_all_profiles_have_their_author() {
-    snapshots("all_jobs_of_a_team", &[WIDE], &["profiles", "updated just now"], |fixture| {
+    snapshots("all_jobs_of_a_team", &[], &["profiles", "updated just now"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc");
         fixture.share_jobs();

@@ -1,7 +1,7 @@
 //! The table of all pages of a range: in every order and layout, alone and compared.
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
-use crate::{LARGE, SMALL, render, snapshots, style_of, text};
+use crate::{render, snapshots, style_of, text};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
@@ -86,7 +86,7 @@ fn show_comparison_with(fixture: &mut ScreenFixture, is_previous_complete: bool)
 
 #[test]
 fn all_pages_by_their_totals() {
-    snapshots("report", &[SMALL], &["of 68"], |fixture| {
+    snapshots("report", &[], &["of 68"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("j j");
     });
@@ -142,7 +142,7 @@ fn a_filter_that_matches_no_page() {
 
 #[test]
 fn pages_grouped_into_folders() {
-    snapshots("report_tree", &[SMALL], &["▸ /api/", "11,546"], |fixture| {
+    snapshots("report_tree", &[], &["▸ /api/", "11,546"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("z");
     });
@@ -150,7 +150,7 @@ fn pages_grouped_into_folders() {
 
 #[test]
 fn a_tree_with_open_folders() {
-    snapshots("report_tree_open", &[LARGE], &["▾ /guides/ 4"], |fixture| {
+    snapshots("report_tree_open", &[], &["▾ /guides/ 4"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("z g j l j j j l k v");
     });
@@ -158,7 +158,7 @@ fn a_tree_with_open_folders() {
 
 #[test]
 fn pages_compared_with_the_previous_period() {
-    snapshots("report_compared", &[SMALL, LARGE], &["of 70"], show_comparison);
+    snapshots("report_compared", &[], &["of 70"], show_comparison);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn bars_of_the_share() {
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
-    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", "1 of 6"], |fixture| {
+    snapshots("report_odd_numbers", &[], &["human 9,223,372,036,854,775,807", "1 of 6"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {

@@ -157,7 +157,7 @@ fn the_cost_of_all_pages() {
 
 #[test]
 fn all_pages_while_they_are_loading() {
-    snapshots("load_all", &[SMALL], &["· 750 rows ·", "loading"], |fixture| {
+    snapshots("load_all", &[], &["· 750 rows ·", "loading"], |fixture| {
         let range = start_loading_all(fixture);
         load_progress(fixture, range, 750, 3, 0.62);
     });
@@ -179,7 +179,7 @@ fn another_range_while_all_pages_of_the_first_range_are_loading() {
 fn all_pages_cut_short_by_a_limit() {
     snapshots(
         "load_all_limited",
-        &[SMALL],
+        &[],
         &["! Limit reached (429); the request was not carried out. Try again in 10 min: press a to resume."],
         |fixture| {
             let range = start_loading_all(fixture);
@@ -270,7 +270,7 @@ fn offline_a_week_before(fixture: &mut ScreenFixture) {
 fn a_screen_that_shows_another_range_than_requested_states_that_first() {
     snapshots(
         "other_range",
-        &[SMALL],
+        &[],
         &["! The service can't be reached (connection refused), so nothing was sent: check"],
         offline_a_week_before,
     );
@@ -484,7 +484,7 @@ fn the_trend_is_above_the_table_if_days_are_cached() {
 
 #[test]
 fn rows_have_sparklines_if_single_days_are_cached() {
-    snapshots("views_daily", &[LARGE], &["AI"], |fixture| {
+    snapshots("views_daily", &[], &["AI"], |fixture| {
         let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now())));
         let days = [6, 5, 4, 2, 1].map(|ago| {
             let day = DateRange::last_days(1, range.to() - Days::new(ago));
@@ -500,7 +500,7 @@ fn the_movers() {
         open_comparison(fixture);
         fixture.press_keys("w j j");
     });
-    snapshots("movers_lost", &[LARGE], &["Tab increases"], |fixture| {
+    snapshots("movers_lost", &[], &["Tab increases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w m Tab G");
     });
@@ -632,7 +632,7 @@ fn the_trend_of_a_week_with_unknown_days() {
 
 #[test]
 fn the_trend_of_a_month_with_its_mean() {
-    snapshots("trend_month", &[SMALL, WIDE, LARGE], &["18,520"], |fixture| {
+    snapshots("trend_month", &[SMALL, WIDE], &["18,520"], |fixture| {
         trend(fixture, "d", |ago| (!(14..=16).contains(&ago)).then(|| sample_views(ago)));
         fixture.press_keys("h h");
     });
@@ -640,7 +640,7 @@ fn the_trend_of_a_month_with_its_mean() {
 
 #[test]
 fn the_trend_of_a_quarter_by_week() {
-    snapshots("trend_quarter", &[SMALL], &["31,195", "a load missing"], |fixture| {
+    snapshots("trend_quarter", &[], &["31,195", "a load missing"], |fixture| {
         trend(fixture, "d d", |ago| (!(30..=33).contains(&ago)).then(|| sample_views(ago)));
     });
 }

@@ -14,7 +14,7 @@ use ratatui::style::Modifier;
 
 #[test]
 fn follow_ups_after_an_undelivered_follow_up() {
-    snapshots("job_waiting_follow_up", &[LARGE], &["? help"], |fixture| {
+    snapshots("job_waiting_follow_up", &[], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.add_blocked_follow_ups();
         fixture.press_keys("Enter G");
@@ -199,7 +199,7 @@ fn an_unconfirmed_follow_up() {
 
 #[test]
 fn a_rejected_follow_up() {
-    snapshots("undelivered_rejected", &[SMALL], &["reason 400: prompt is too long for this project."], |fixture| {
+    snapshots("undelivered_rejected", &[], &["reason 400: prompt is too long for this project."], |fixture| {
         fixture.load_jobs();
         fixture.add_undelivered_follow_up(DeliveryKind::Rejected);
         fixture.press_keys("!");
@@ -225,7 +225,7 @@ fn history_when_nothing_was_sent() {
 
 #[test]
 fn history_filtered_by_typing() {
-    snapshots("history_narrowed", &[SMALL, LARGE], &["Write a page about webhooks 日本語"], |fixture| {
+    snapshots("history_narrowed", &[], &["Write a page about webhooks 日本語"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-r");
         fixture.load_history();
@@ -265,7 +265,7 @@ fn a_template_with_unfilled_blanks() {
 
 #[test]
 fn saved_drafts() {
-    snapshots("drafts", &[SMALL], &["Follow-up: Update", "And the one", "x delete"], |fixture| {
+    snapshots("drafts", &[], &["Follow-up: Update", "And the one", "x delete"], |fixture| {
         fixture.load_drafts();
         fixture.press_keys("D");
     });
@@ -343,7 +343,7 @@ fn the_input_for_a_batch_file() {
 
 #[test]
 fn a_reviewed_batch_with_its_cost() {
-    snapshots("batch_preview", &[SMALL, LARGE], &["62 now, 78 from 14:24 on"], |fixture| {
+    snapshots("batch_preview", &[SMALL], &["62 now, 78 from 14:24 on"], |fixture| {
         fixture.load_jobs();
         fixture.review_batch(140);
         fixture.press_keys("j j");
@@ -377,7 +377,7 @@ fn the_question_before_sending_again() {
 fn the_question_before_quitting_with_a_queued_prompt() {
     snapshots(
         "confirm_quit",
-        &[SMALL],
+        &[],
         &["1 job has a queued prompt (Explain rate limits). It is sent only while"],
         |fixture| {
             fixture.load_jobs();
@@ -408,7 +408,7 @@ fn a_prompt_that_waits_after_a_429_without_a_time() {
 
 #[test]
 fn a_job_about_pages_with_their_views() {
-    snapshots("job_about_pages", &[LARGE], &["✓ Completed with a pull request"], |fixture| {
+    snapshots("job_about_pages", &[], &["✓ Completed with a pull request"], |fixture| {
         fixture.load_jobs();
         fixture.load_job_about_pages();
         fixture.press_keys("Enter");
@@ -459,7 +459,7 @@ fn the_question_about_a_draft_about_other_pages() {
 
 #[test]
 fn the_editor_about_a_page() {
-    snapshots("about_page_editor", &[SMALL], &["New job about /quickstart"], |fixture| {
+    snapshots("about_page_editor", &[], &["New job about /quickstart"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("n");

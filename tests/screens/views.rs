@@ -39,7 +39,7 @@ fn views_of_an_empty_range() {
 
 #[test]
 fn complete_views() {
-    snapshots("views_full", &[SMALL, LARGE], &["? help"], |fixture| {
+    snapshots("views_full", &[SMALL], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("j j");
@@ -84,7 +84,7 @@ fn page_details_while_the_history_is_read() {
 
 #[test]
 fn complete_page_details() {
-    snapshots("page_details", &[SMALL, LARGE], &["Reports"], |fixture| {
+    snapshots("page_details", &[SMALL], &["Reports"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
