@@ -1,6 +1,7 @@
 //! `docdeck wait`: waits until every job is finished, or ends early because of a timeout, a signal or an error.
 
 use crate::support::command::CommandFixture;
+use docdeck::model::change::LocalChange;
 use rustix::process::Signal;
 
 /// Creates a job on the service with these simulator directives, and tracks it. Returns the job's id.
@@ -130,4 +131,26 @@ fn a_second_wait_reports_the_connection_errors_of_the_first_which_polls() {
     fixture.set_faults(&["get=401"]);
     let (polling, waiting) = (polling.wait_for_exit().expect_exit_code(3), waiting.wait_for_exit().expect_exit_code(3));
     assert!(polling.err.contains("401") && waiting.err.contains("401"), "{polling:?} {waiting:?}");
+}
+
+#[test]
+fn a_job_that_is_pruned_during_the_wait_is_not_in_the_result() {
+    let fixture = CommandFixture::new(&["get=503"]);
+    fixture.set_faults(&[]);
+    let finished = create_tracked_job(&fixture, "[sim:seconds=60]");
+    fixture.run(&["wait", &finished]).expect_exit_code(0);
+    fixture.with_store(async |store, scope| {
+        let keys: Vec<_> = store.jobs(scope).await.expect("jobs").iter().map(|job| job.key).collect();
+        store.change_jobs(&keys, LocalChange::Handled, chrono::Utc::now()).await.expect("kept");
+    });
+    let running = create_tracked_job(&fixture, "[sim:seconds=60000]");
+    fixture.set_faults(&["get=503"]);
+    let waiting = fixture.start(&["wait", &finished, &running, "--timeout", "8", "--json"]);
+    waiting.wait_for_stderr_line("offline, next try");
+    let pruned = fixture.run(&["prune", "--jobs", "--older-than", "0", "--json"]).expect_exit_code(0);
+    assert_eq!(pruned.json()["jobs"], 1);
+    let ran = waiting.wait_for_exit().expect_exit_code(124);
+    let json = ran.json();
+    let jobs = json["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs.iter().map(|job| job["id"].as_str()).collect::<Vec<_>>(), [Some(running.as_str())]);
 }

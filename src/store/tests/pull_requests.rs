@@ -118,7 +118,7 @@ async fn the_state_of_another_pull_request_is_dropped() {
 }
 
 fn diff_of(head: &str, bytes: usize, minute: i64) -> StoredDiff {
-    StoredDiff { head: line(head), text: "d".repeat(bytes), is_truncated: false, as_of: at(minute) }
+    StoredDiff { head: line(head), text: "é".repeat(bytes / 2), is_truncated: false, as_of: at(minute) }
 }
 
 #[tokio::test]
