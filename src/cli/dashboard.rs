@@ -17,9 +17,9 @@ use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
-use crate::runtime::startup::Preload;
+use crate::runtime::startup::FirstFrameData;
 use crate::runtime::{self, DashboardConfig, Folders};
-use crate::store::{OpenOutcome, Store};
+use crate::store::{OpenOutcome, OpenStore};
 use crate::terminal::caps::TerminalCaps;
 use crate::tui::ProfileEntry;
 use crate::tui::{AppConfig, PullRequestAccess};
@@ -65,10 +65,11 @@ pub(super) async fn open_dashboard(
     let client =
         Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::local_error(failure.message))?;
     let no_store = |error| cli_store_error(&settings.data_folder, &error);
-    // The store opens on a separate thread while the dashboard is prepared.
-    let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
+    // The store is opened before the dashboard, so that an error is printed in the shell.
+    let mut store = OpenStore::open(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let app_config = AppConfig { keymap, commands, greeting, is_key_verified, ..build_app_config(&settings) };
-    let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
+    let first_frame_data = FirstFrameData::read(&mut store, &app_config).map_err(terminal_error)?;
+    let (store, opened) = store.start().map_err(no_store)?;
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
         templates: Some(settings.templates_folder.clone()),
@@ -78,8 +79,6 @@ pub(super) async fn open_dashboard(
     let (notify, copy_program) = (settings.customization.notify.method, settings.customization.clipboard.clone());
     let profile_effects =
         ProfileEffectRunner { config_path: settings.config_path.clone(), configured_key_source: None };
-    // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
-    let opened = opening.wait().await.map_err(no_store)?;
     let (team, team_problem) = match resolve_team_access(&settings.team, &store, &mut TeamUrlReader::default()).await {
         Ok(team) => (team, None),
         Err(error) => (None, Some(CleanText::line(&error.sentence))),
@@ -112,7 +111,7 @@ pub(super) async fn open_dashboard(
         notify,
         copy_program,
         store,
-        preload: Some(preload),
+        first_frame_data,
         engine: engine_config,
         environment,
         caps,

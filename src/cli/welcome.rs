@@ -13,6 +13,7 @@ use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
 use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
+use crate::runtime::startup::FirstFrameData;
 use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
@@ -101,7 +102,7 @@ impl SetupPage {
             notify: NotifyMethod::Off,
             copy_program: Vec::new(),
             store: Store::in_memory().map_err(CliError::local_error)?,
-            preload: None,
+            first_frame_data: FirstFrameData::default(),
             engine: None,
             environment: environment.clone(),
             caps,

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 /// Maximum number of engine events that are buffered before the engine has to wait.
 pub(super) const EVENT_CAPACITY: usize = 256;
@@ -62,9 +62,8 @@ pub struct EffectTasks {
     ordered_tasks_done: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which end in the background.
     draining_sessions: JoinSet<()>,
-    /// The task that reads the first rows of the jobs list. It was started before the dashboard. `None` after its
-    /// result was used.
-    first_jobs: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
+    /// The first rows of the jobs list if they were read before the dashboard started; `None` after their use.
+    first_jobs: Option<FirstJobs>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
     deferred_prefetch: Option<Effect>,
@@ -93,8 +92,8 @@ impl EffectTasks {
         }
     }
 
-    /// Sets the task that is already reading the first rows. The next [`JobsEffect::LoadFirstRows`] uses its result.
-    pub(super) fn set_first_jobs(&mut self, rows: Option<JoinHandle<Result<FirstJobs, StoreError>>>) {
+    /// Sets the first rows for the next [`JobsEffect::LoadFirstRows`]; with `None`, they are read.
+    pub(super) fn set_first_jobs(&mut self, rows: Option<FirstJobs>) {
         self.first_jobs = rows;
     }
 
@@ -190,9 +189,7 @@ impl EffectTasks {
         if let Effect::Jobs(JobsEffect::LoadFirstRows(_)) = effect
             && let Some(rows) = self.first_jobs.take()
         {
-            self.tasks.spawn(async move {
-                Some(Msg::Jobs(JobsMsg::FirstRowsLoaded(rows.await.ok()?.map_err(store_failure))))
-            });
+            self.spawn(async { Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(rows))) });
             return;
         }
         if !must_run_in_order(&effect) {

@@ -65,7 +65,7 @@ use effects::{EVENT_CAPACITY, EffectTasks, EngineConfig};
 use event_loop::Dashboard;
 use logfile::LogGuard;
 use profile_effects::ProfileEffectRunner;
-use startup::Preload;
+use startup::FirstFrameData;
 use std::io;
 use std::panic::PanicHookInfo;
 use std::time::Instant;
@@ -87,8 +87,7 @@ pub struct DashboardConfig {
     /// The program, with its arguments, that copies text; empty if none is configured.
     pub copy_program: Vec<String>,
     pub store: Store,
-    /// The reads from the store that were started earlier. If `None`, [`run_dashboard`] starts them.
-    pub preload: Option<Preload>,
+    pub first_frame_data: FirstFrameData,
     /// `None` for the setup form, because no service is configured yet.
     pub engine: Option<EngineConfig>,
     pub environment: Environment,
@@ -135,21 +134,17 @@ pub fn multiplexer(environment: &Environment) -> Multiplexer {
 /// # Errors
 /// Fails if the terminal can't be taken over.
 pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutcome> {
-    let mut preload = match config.preload {
-        Some(preload) => preload,
-        None => Preload::start(&config.store, &config.app)?,
-    };
+    let FirstFrameData { layout, first_jobs, store_creation_hold } = config.first_frame_data;
     let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::LOG_FILE_NAME));
     let report_panic = move |info: &PanicHookInfo<'_>| crash::report_and_exit(info, log_path.as_ref());
     let session = TerminalSession::open(config.caps, config.app.mouse_enabled, is_hidden, report_panic)?;
     let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);
-    let layout = preload.layout().await;
     let start = AppConfig { size: session.size()?, layout, ..config.app };
     let demo = start.is_demo;
     let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
     let mut effects = EffectTasks::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_profile_effects(config.profile_effects);
-    effects.set_first_jobs(preload.first_jobs.take());
+    effects.set_first_jobs(first_jobs);
     let (mut app, initial_effects) = App::new(start, Utc::now());
     app.dialogs.extend(config.first_dialog);
     let mut dashboard = Dashboard {
@@ -176,7 +171,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         last_timer_at: Instant::now(),
     };
     dashboard.draw_first_frame(initial_effects).await?;
-    drop(preload.store_creation_hold);
+    drop(store_creation_hold);
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }

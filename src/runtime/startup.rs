@@ -1,74 +1,54 @@
-//! The start of the dashboard: reads the data of the first frame from the store, while everything else is prepared.
-//! Draws that frame, and only then reads input.
+//! The start of the dashboard: reads the data of the first frame from the store, draws that frame, and only then reads
+//! input.
 
 use super::event_loop::Dashboard;
 use crate::model::job::FirstJobs;
 use crate::model::layout::Layout;
-use crate::store::{Store, StoreCreationHold, StoreError};
+use crate::store::{OpenStore, StoreCreationHold};
 use crate::terminal::tty::terminal_size;
 use crate::tui::{AppConfig, Effect};
 use std::io;
 use std::time::{Duration, Instant};
-use tokio::task::JoinHandle;
 
-/// Maximum time for which the dashboard waits for the layout.
-const LAYOUT_TIMEOUT: Duration = Duration::from_millis(100);
 /// Maximum time for which the first frame waits for its data. A frame without data would be replaced before the user
 /// could read it.
 const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
 
-/// The reads from the store that run while everything else is prepared.
-#[derive(Debug)]
-pub struct Preload {
-    layout: JoinHandle<Option<Layout>>,
-    /// The first rows of the jobs list; `None` for the setup form.
-    pub(super) first_jobs: Option<JoinHandle<Result<FirstJobs, StoreError>>>,
+/// The data of the first frame.
+#[derive(Debug, Default)]
+pub struct FirstFrameData {
+    /// The saved layout; `None` if layouts are not saved.
+    pub(super) layout: Option<Layout>,
+    /// The first rows of the jobs list; `None` if the dashboard has to read them.
+    pub(super) first_jobs: Option<FirstJobs>,
     /// The store is created when this guard is dropped, after the first frame; `None` if the creation is not delayed.
     pub(super) store_creation_hold: Option<StoreCreationHold>,
 }
 
-impl Preload {
-    /// Starts to read the layout and, unless the dashboard starts with the setup form, as many rows of the jobs list as
-    /// the terminal has. The store may still be opening.
+impl FirstFrameData {
+    /// Reads the layout, and as many rows of the jobs list as the terminal has.
     ///
     /// # Errors
     /// Fails if the size of the terminal is unknown.
-    pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
-        let limit: u32 = terminal_size()?.1.into();
-        let layout = tokio::spawn(read_saved_layout(store, config));
-        let first_jobs = (!config.needs_setup).then(|| {
-            let (store, scope) = (store.clone(), config.scope.clone());
-            tokio::spawn(async move { store.first_jobs(&scope, limit).await })
-        });
+    pub fn read(store: &mut OpenStore, config: &AppConfig) -> io::Result<Self> {
+        let layout = read_saved_layout(store, config);
+        // After an error, the dashboard reads the rows again, and reports the error.
+        let first_jobs = store.first_jobs(&config.scope, terminal_size()?.1.into()).ok();
         Ok(Self { layout, first_jobs, store_creation_hold: None })
     }
 
-    /// Like [`Preload::start`], but for a store that is about to be created: it has no layout, and its first rows are
-    /// already known. `store_creation_hold` delays the creation until after the first frame, because creating the store
-    /// at the same time would delay the frame.
-    pub fn with_first_jobs(first_jobs: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
-        Self {
-            layout: tokio::spawn(async { None }),
-            first_jobs: Some(tokio::spawn(async { Ok(first_jobs) })),
-            store_creation_hold,
-        }
-    }
-
-    /// Waits for the layout; see [`read_saved_layout`]. Returns the default layout if that takes too long.
-    pub(super) async fn layout(&mut self) -> Option<Layout> {
-        let read = tokio::time::timeout(LAYOUT_TIMEOUT, &mut self.layout).await;
-        read.ok().and_then(Result::ok).unwrap_or_else(|| Some(Layout::default()))
+    /// Returns the data for a store that is about to be created. `store_creation_hold` delays the creation until after
+    /// the first frame, because creating the store at the same time would delay the frame.
+    pub fn new(first_jobs: FirstJobs, store_creation_hold: Option<StoreCreationHold>) -> Self {
+        Self { layout: None, first_jobs: Some(first_jobs), store_creation_hold }
     }
 }
 
 /// Reads the saved layout. Returns the default layout if it can't be read, and `None` if layouts are not saved.
-pub fn read_saved_layout(store: &Store, config: &AppConfig) -> impl Future<Output = Option<Layout>> + Send + use<> {
-    let (store, key) = (store.clone(), config.can_save_layout().then(|| config.layout_store_key()));
-    async move {
-        // An error is ignored here, because other reads report it.
-        let text = store.value(&key?).await.ok().flatten();
-        Some(text.map(|text| Layout::parse(&text)).unwrap_or_default())
-    }
+pub fn read_saved_layout(store: &OpenStore, config: &AppConfig) -> Option<Layout> {
+    // An error is ignored here, because other reads report it.
+    let read = || store.value(&config.layout_store_key()).ok().flatten();
+    config.can_save_layout().then(|| read().map(|text| Layout::parse(&text)).unwrap_or_default())
 }
 
 impl Dashboard {

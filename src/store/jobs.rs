@@ -81,13 +81,7 @@ impl Store {
     /// Returns the first `limit` rows of the jobs list, the size of each group, and the thread of the first row. A
     /// screen can show them before all jobs are read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<FirstJobs> {
-        self.read_in_scope(scope, move |db, scope| {
-            let GroupCounts { group_counts, working_count, pull_requests } = read_group_counts(db, scope)?;
-            let jobs = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
-            let thread = jobs.first().map(|row| prompts::read_thread_of_resolved_key(db, row.key)).transpose()?;
-            Ok(FirstJobs { jobs, group_counts, working_count, pull_requests, thread })
-        })
-        .await
+        self.read_in_scope(scope, move |db, scope| read_first_jobs(db, scope, limit)).await
     }
 
     /// Returns all jobs of the scope that have to be checked again at the service (those for which
@@ -290,6 +284,14 @@ const NEEDS_YOU_GROUP: i64 = 0;
 pub(super) const WORKING_GROUP: i64 = 1;
 /// The value of the column `list_group` for dismissed jobs that the agent still works on.
 pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
+
+/// Reads what [`Store::first_jobs`] returns for the scope with this row id.
+pub(super) fn read_first_jobs(db: &Connection, scope: i64, limit: u32) -> StoreResult<FirstJobs> {
+    let GroupCounts { group_counts, working_count, pull_requests } = read_group_counts(db, scope)?;
+    let jobs = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
+    let thread = jobs.first().map(|row| prompts::read_thread_of_resolved_key(db, row.key)).transpose()?;
+    Ok(FirstJobs { jobs, group_counts, working_count, pull_requests, thread })
+}
 
 /// Reads the stored number of jobs in each group (triggers of the database keep it up to date), and counts pull
 /// requests with an index.

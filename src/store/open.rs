@@ -5,7 +5,7 @@
 
 use super::error::{StoreError, StoreResult};
 use super::open_outcome::{OpenOutcome, RecoveryCounts};
-use super::{PendingOpen, Store, salvage, schema};
+use super::{Store, salvage, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
 use std::convert::Infallible;
@@ -64,17 +64,6 @@ impl Store {
         Ok((Self::start(connection, opened.is_read_only, Some(damage_marker(folder)))?, opened))
     }
 
-    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
-    /// until it is, and fail if it can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
-    /// afterwards.
-    ///
-    /// # Errors
-    /// The thread can't be started.
-    pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
-        let (marker, folder) = (damage_marker(folder), folder.to_owned());
-        Self::start_opening(move || open_or_create(&folder, now, WriteCheckTime::Later), Some(marker))
-    }
-
     /// Checks every page of the file in `folder`. If the file is damaged, repairs it like [`Store::open`].
     ///
     /// # Errors
@@ -102,7 +91,7 @@ impl Store {
     /// # Errors
     /// The thread can't be started.
     pub fn in_memory() -> StoreResult<Self> {
-        Ok(Self::start_opening(|| Ok((in_memory()?, OpenOutcome::default())), None)?.0)
+        Self::start_in_memory(in_memory)
     }
 
     /// Like [`Store::in_memory`], but creates the store only when the returned [`StoreCreationHold`] is dropped. Until
@@ -112,12 +101,12 @@ impl Store {
     /// The thread can't be started.
     pub fn in_memory_delayed() -> StoreResult<(Self, StoreCreationHold)> {
         let (hold, released) = mpsc::channel();
-        let open = move || {
+        let create = move || {
             // Returns an error when the sender is dropped; nothing is ever sent.
             let _ = released.recv();
-            Ok((in_memory()?, OpenOutcome::default()))
+            in_memory()
         };
-        Ok((Self::start_opening(open, None)?.0, StoreCreationHold { _hold: hold }))
+        Ok((Self::start_in_memory(create)?, StoreCreationHold { _hold: hold }))
     }
 }
 

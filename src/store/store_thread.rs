@@ -1,11 +1,10 @@
 //! The [`Store`]: a handle to the thread that owns the connection and runs every call.
 //!
 //! A submitted call runs to its end, whether or not its caller still waits. An error or a panic ends only the call that
-//! caused it. The thread ends when the last handle is dropped, or when a handle closes the store. Calls may be
-//! submitted while the thread is still opening the file.
+//! caused it. The thread ends when the last handle is dropped, or when a handle closes the store. A store in memory is
+//! created on its thread, and calls that are submitted earlier wait for it.
 
 use super::error::{StoreError, StoreResult};
-use super::open_outcome::OpenOutcome;
 use super::{schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -46,21 +45,6 @@ struct VersionWatcher {
     interval: Duration,
     due: Instant,
     on_version: Box<dyn FnMut(StoreResult<i64>) -> ControlFlow<()> + Send>,
-}
-
-/// The pending result of [`Store::open_in_background`].
-#[derive(Debug)]
-pub struct PendingOpen(oneshot::Receiver<StoreResult<OpenOutcome>>);
-
-impl PendingOpen {
-    /// Waits until the store is open.
-    ///
-    /// # Errors
-    /// The errors of [`Store::open`].
-    pub async fn wait(self) -> StoreResult<OpenOutcome> {
-        // The sender is dropped only if the store's thread panicked, which ends the program except in tests.
-        self.0.await.unwrap_or(Err(StoreError::Closed))
-    }
 }
 
 /// Calls that check, watch and close the store.
@@ -212,32 +196,28 @@ impl Store {
         is_read_only: bool,
         damage_marker: Option<PathBuf>,
     ) -> StoreResult<Self> {
-        let opened = OpenOutcome { is_read_only, ..OpenOutcome::default() };
-        Ok(Self::start_opening(move || Ok((connection, opened)), damage_marker)?.0)
+        Self::start_opening(move || Ok(Worker { connection, is_read_only, damage_marker, watchers: Vec::new() }))
     }
 
-    /// Starts a thread that calls `open` to get its connection.
-    pub(super) fn start_opening(
-        open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
-        damage_marker: Option<PathBuf>,
-    ) -> StoreResult<(Self, PendingOpen)> {
+    /// Starts a thread for a database that `create` creates in memory, on that thread. If `create` fails, so do all
+    /// calls.
+    pub(super) fn start_in_memory(
+        create: impl FnOnce() -> StoreResult<Connection> + Send + 'static,
+    ) -> StoreResult<Self> {
+        Self::start_opening(|| {
+            let connection = create()?;
+            Ok(Worker { connection, is_read_only: false, damage_marker: None, watchers: Vec::new() })
+        })
+    }
+
+    fn start_opening(open: impl FnOnce() -> StoreResult<Worker> + Send + 'static) -> StoreResult<Self> {
         let (commands, receiver) = mpsc::channel();
-        let (opened_sender, opened_receiver) = oneshot::channel();
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
-            let (worker, opened) = match open() {
-                Ok((connection, opened)) => {
-                    let is_read_only = opened.is_read_only;
-                    (Some(Worker { connection, is_read_only, damage_marker, watchers: Vec::new() }), Ok(opened))
-                }
-                Err(error) => (None, Err(error)),
-            };
-            // Sending fails if nobody waits for the result of opening the file. The thread runs calls nevertheless.
-            let _ = opened_sender.send(opened);
-            if let Some(done) = worker.and_then(|worker| worker.serve(&receiver)) {
+            if let Some(done) = open().ok().and_then(|worker| worker.serve(&receiver)) {
                 let _ = done.send(());
             }
         })?;
-        Ok((Self { commands, commits: watch::Sender::new(()) }, PendingOpen(opened_receiver)))
+        Ok(Self { commands, commits: watch::Sender::new(()) })
     }
 }
 

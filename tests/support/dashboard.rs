@@ -22,7 +22,7 @@ use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::runtime::profile_effects::ProfileEffectRunner;
 use docdeck::runtime::profile_switcher::ProfileSwitcher;
 use docdeck::sim::Sim;
-use docdeck::store::Store;
+use docdeck::store::{OpenStore, Store};
 use docdeck::tui::ProfileEntry;
 use docdeck::tui::draw::{self, ColorDepth, Theme};
 use docdeck::tui::welcome::Welcome;
@@ -84,9 +84,10 @@ impl DashboardFixture {
 
     /// Like [`DashboardFixture::start`], with this profile, whose saved layout is restored.
     pub(crate) async fn start_with_saved_layout(profile: &str, sim: &Sim, folder: &Path) -> Self {
-        let (store, opened) = Store::open(folder, now()).expect("a store");
-        let start = app_config(profile, &scope_of(sim), opened.is_read_only);
-        let layout = docdeck::runtime::startup::read_saved_layout(&store, &start).await;
+        let store = OpenStore::open(folder, now()).expect("a store");
+        let start = app_config(profile, &scope_of(sim), false);
+        let layout = docdeck::runtime::startup::read_saved_layout(&store, &start);
+        let (store, _) = store.start().expect("a thread");
         let start = AppConfig { layout, ..start };
         Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, None).await
     }

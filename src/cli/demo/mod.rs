@@ -22,7 +22,7 @@ use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::SimulatedHosts;
 use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
-use crate::runtime::startup::Preload;
+use crate::runtime::startup::FirstFrameData;
 use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
@@ -106,7 +106,7 @@ pub(super) async fn run(
     };
     // The store is created when `store_creation_hold` is dropped. A team needs the store now, so the hold is dropped
     // here. Without a team, the hold is dropped only after the first frame.
-    let preload = Preload::with_first_jobs(history.first_jobs(), (!with_team).then_some(store_creation_hold));
+    let first_frame_data = FirstFrameData::new(history.first_jobs(), (!with_team).then_some(store_creation_hold));
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.
     let writing = tokio::spawn(history.write(store.clone()));
@@ -142,7 +142,7 @@ pub(super) async fn run(
         notify,
         copy_program: custom.clipboard,
         store,
-        preload: Some(preload),
+        first_frame_data,
         engine: engine_config,
         environment,
         caps,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::schema;
+use crate::store::{OpenStore, schema};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -320,38 +320,13 @@ async fn a_store_that_cannot_be_written_is_readable_and_refuses_writes() {
     assert!(matches!(store.request_permit(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
 }
 
-#[tokio::test]
-async fn calls_made_while_the_file_is_opened_run_afterwards() {
-    let folder = folder();
-    let store = open(folder.path());
-    let (_, row) = store.new_job("Fix it", at(1)).await;
-    store.close().await;
-    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
-    let jobs = store.first_jobs(&scope(), 10).await.expect("jobs");
-    assert_eq!((jobs.jobs, jobs.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
-    let opened = opening.wait().await.expect("opened");
-    assert!(opened.damaged_file.is_none() && !opened.is_read_only);
-    assert!(store.check_writable().await.expect("checked"));
-    store.new_job("Another", at(2)).await;
-}
-
-#[tokio::test]
-async fn if_opening_in_the_background_fails_calls_fail_and_the_pending_open_returns_the_reason() {
-    let folder = folder();
-    open(folder.path()).close().await;
-    open_raw(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
-    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
-    assert!(matches!(store.first_jobs(&scope(), 10).await, Err(StoreError::Closed)));
-    assert!(matches!(opening.wait().await, Err(StoreError::NewerSchema { found: 99, .. })));
-}
-
 #[cfg(unix)]
 #[tokio::test]
 async fn after_a_failed_write_check_all_writes_are_refused() {
     let folder = folder();
     open(folder.path()).close().await;
-    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
-    assert!(!opening.wait().await.expect("opened").is_read_only, "not tried");
+    let (store, opened) = OpenStore::open(folder.path(), at(0)).and_then(OpenStore::start).expect("opened");
+    assert!(!opened.is_read_only, "not tried");
     block_the_journal(folder.path());
     assert!(!store.check_writable().await.expect("checked"));
     fs::remove_file(folder.path().join("docdeck.db-journal")).expect("unblocked");
