@@ -16,7 +16,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
 use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::runtime::crash;
-use crate::runtime::logfile::LogGuard;
+use crate::runtime::logfile::LogFile;
 use crate::store::Store;
 use crate::terminal::signals::{Signal, SignalStream, stop_process_group};
 use std::collections::VecDeque;
@@ -130,7 +130,7 @@ impl CommandContext<'_> {
             )));
         }
         // Without a log the command still works. If the disk is full, the store reports it.
-        let log = LogGuard::open(&settings.data_folder).ok();
+        let log = LogFile::open(&settings.data_folder).ok();
         crash::install_panic_hook(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
             SignalStream::listen().map_err(|error| CliError::local_error(format!("Can't handle signals: {error}.")))?;
@@ -198,7 +198,7 @@ pub(super) struct Session {
     /// Events that were received but not yet returned by [`Session::next_event`].
     buffered_events: VecDeque<EngineEvent>,
     signals: SignalStream,
-    log: Option<LogGuard>,
+    log: Option<LogFile>,
     /// Whether the service refused the API key for the last prompt.
     was_key_refused: bool,
     /// Whether a signal asked the command to end.

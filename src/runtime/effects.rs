@@ -11,12 +11,14 @@ use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::FirstJobs;
+use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::PromptResolution;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::store::{Store, StoreError, StoreHealth, check_store};
 use crate::terminal::signals::SignalStream;
 use crate::tui::{Effect, JobsEffect, JobsMsg, Msg, ProfilesEffect, PromptsEffect};
+use chrono::Utc;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -234,25 +236,28 @@ impl EffectTasks {
     }
 
     /// Checks the database in `folder` some time after the start, on a separate connection, and rebuilds damaged
-    /// indexes. Sends a notice if something is damaged.
-    pub(super) fn check_database(&mut self, folder: PathBuf) {
+    /// indexes. Sends a notice if something is damaged, and a log entry to `events`.
+    pub(super) fn check_database(&mut self, folder: PathBuf, events: mpsc::Sender<EngineEvent>) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(DATABASE_CHECK_DELAY).await;
             let health = tokio::task::spawn_blocking(move || check_store(&folder)).await.ok()?;
-            let sentence = match health {
-                Ok(StoreHealth::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
-                    tracing::warn!("note: rebuilt damaged indexes: {names:?}");
-                    "An index of the database was damaged and has been rebuilt.".to_owned()
-                }
+            let (note, sentence) = match health {
+                Ok(StoreHealth::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => (
+                    format!("rebuilt damaged indexes of the database: {names:?}"),
+                    "An index of the database was damaged and has been rebuilt.".to_owned(),
+                ),
                 Ok(StoreHealth::WrongIndexes(_) | StoreHealth::Damaged) => {
-                    tracing::warn!("note: the database is damaged");
-                    StoreError::Damaged.failure().message.to_string()
+                    ("the database is damaged".to_owned(), StoreError::Damaged.failure().message.to_string())
                 }
                 // An error means that another docdeck has locked the database, or that it is unreadable. Other calls
                 // report that.
                 Ok(StoreHealth::Sound) | Err(_) => return None,
             };
+            let (at, subject) = (Utc::now(), CleanText::line("database"));
+            let kind = LogKind::Note(CleanText::line(&note));
+            // Sending fails only while the dashboard ends.
+            let _ = events.send(EngineEvent::Logged(LogEntry { at, subject, kind })).await;
             Some(Msg::Engine(EngineEvent::Notice(CleanText::line(&sentence))))
         });
     }

@@ -4,7 +4,7 @@
 
 use super::effects::EffectTasks;
 use super::foreground_child::{self, ForegroundChild};
-use super::logfile::LogGuard;
+use super::logfile::LogFile;
 use super::notify;
 use super::opener::{self, OpenMethod};
 use super::profile_switcher::ProfileSwitcher;
@@ -78,7 +78,7 @@ pub(super) struct Dashboard {
     pub(super) session: TerminalSession,
     pub(super) effects: EffectTasks,
     pub(super) engine_events: mpsc::Receiver<EngineEvent>,
-    pub(super) log: Option<LogGuard>,
+    pub(super) log: Option<LogFile>,
     pub(super) environment: Environment,
     pub(super) notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.

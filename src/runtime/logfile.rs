@@ -4,10 +4,13 @@
 
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::text::CleanText;
+use chrono::Utc;
+use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::time::Duration;
 
 /// The name of the newest file. The names of older files end in `.1` to `.3`.
 pub const LOG_FILE_NAME: &str = "docdeck.log";
@@ -16,31 +19,36 @@ const ROTATION_BYTES: u64 = 1024 * 1024;
 /// Maximum number of lines that wait to be written, enough for some minutes of requests. Memory for them is allocated
 /// when the log is opened. Further lines are dropped, so that the log never blocks the program.
 const MAX_WAITING_LINES: usize = 1024;
+/// Maximum time for writing the pending lines when the program ends.
+const MAX_CLOSE_TIME: Duration = Duration::from_secs(1);
 /// Number of older files that are kept.
 const MAX_OLD_LOG_FILES: u32 = 3;
 
-/// The open log file. Dropping the guard writes pending lines.
+/// The open log file, which a thread writes. Dropping it writes pending lines.
 #[derive(Debug)]
-pub struct LogGuard {
+pub struct LogFile {
     path: PathBuf,
-    _guard: WorkerGuard,
+    /// `None` while the file is being closed.
+    lines: Option<SyncSender<String>>,
+    /// Disconnected when the thread has ended.
+    ended: Receiver<Infallible>,
 }
 
-impl LogGuard {
-    /// Opens the log file. From now on, docdeck's log is written to this file. Works only once per process.
+impl LogFile {
+    /// Opens the log file in `folder`.
     ///
     /// # Errors
-    /// Fails if the file can't be written, or a log is already open.
+    /// Fails if the file can't be written, or the thread can't be started.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        use tracing_subscriber::layer::SubscriberExt;
-        let file = RotatingFile::open(folder, ROTATION_BYTES)?;
-        let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).finish(file);
-        let is_docdeck = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
-        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
-        use tracing_subscriber::Layer;
-        let subscriber = tracing_subscriber::registry().with(lines.with_filter(is_docdeck));
-        tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
-        Ok(Self { path: folder.join(LOG_FILE_NAME), _guard: guard })
+        let mut file = RotatingFile::open(folder, ROTATION_BYTES)?;
+        let (lines, waiting) = sync_channel::<String>(MAX_WAITING_LINES);
+        let (running, ended) = channel();
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            // A line that can't be written is lost: an error could only be reported in the log.
+            waiting.iter().for_each(|line| drop(file.write_all(line.as_bytes())));
+            drop(running);
+        })?;
+        Ok(Self { path: folder.join(LOG_FILE_NAME), lines: Some(lines), ended })
     }
 
     pub fn path(&self) -> &Path {
@@ -49,8 +57,22 @@ impl LogGuard {
 
     /// Writes one entry.
     pub fn record(&self, entry: &LogEntry) {
-        tracing::info!("{}", log_line(entry));
+        if let Some(lines) = &self.lines {
+            let _ = lines.try_send(stamped_line("INFO", &log_line(entry)));
+        }
     }
+}
+
+impl Drop for LogFile {
+    fn drop(&mut self) {
+        self.lines = None;
+        let _ = self.ended.recv_timeout(MAX_CLOSE_TIME);
+    }
+}
+
+/// Returns a line of the file, with the current time at its start.
+fn stamped_line(level: &str, text: &str) -> String {
+    format!("{} {level:>5} {text}\n", Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ"))
 }
 
 /// Formats an entry as a line of the file, without the time at its start.
@@ -76,7 +98,7 @@ fn request_line(name: &str, status: Option<u16>, millis: u32, reason: Option<&Cl
 pub fn append(path: &Path, text: &CleanText) {
     if let Ok(mut file) = open_log(path) {
         // The program is ending, so an error can't be reported.
-        let _ = writeln!(file, "{} ERROR {text}", chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ"));
+        let _ = file.write_all(stamped_line("ERROR", text.as_str()).as_bytes());
     }
 }
 
@@ -166,6 +188,24 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = RotatingFile::open(folder.path(), 10).expect("opened");
         assert_eq!(file.file.metadata().expect("meta").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn dropping_the_log_writes_the_waiting_lines_with_their_times() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = LogFile::open(folder.path()).expect("opened");
+        for n in 1..=3 {
+            let kind = LogKind::Note(CleanText::line(&format!("line {n}")));
+            log.record(&LogEntry { at: crate::model::Time::default(), subject: CleanText::default(), kind });
+        }
+        drop(log);
+        let text = std::fs::read_to_string(folder.path().join(LOG_FILE_NAME)).expect("written");
+        let lines: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once(' ')).collect();
+        assert_eq!(
+            lines.iter().map(|(_, rest)| *rest).collect::<Vec<_>>(),
+            [" INFO note: line 1", " INFO note: line 2", " INFO note: line 3"]
+        );
+        assert!(lines.iter().all(|(at, _)| chrono::DateTime::parse_from_rfc3339(at).is_ok()), "{text}");
     }
 
     #[test]

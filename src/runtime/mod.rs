@@ -63,7 +63,7 @@ use crate::tui::{App, AppConfig};
 use chrono::Utc;
 use effects::{EVENT_CAPACITY, EffectTasks, EngineConfig};
 use event_loop::Dashboard;
-use logfile::LogGuard;
+use logfile::LogFile;
 use profile_effects::ProfileEffectRunner;
 use startup::FirstFrameData;
 use std::io;
@@ -173,10 +173,10 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     dashboard.draw_first_frame(initial_effects).await?;
     drop(store_creation_hold);
     if let Some(folder) = dashboard.folders.data.clone() {
-        dashboard.effects.check_database(folder);
+        dashboard.effects.check_database(folder, event_sender.clone());
     }
     // If the folder is not writable, there is no log file. `EffectTasks::check_writable` reports that problem.
-    dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogGuard::open(folder).ok());
+    dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogFile::open(folder).ok());
     if let Some(connection) = config.engine {
         dashboard.effects.start_engine(connection, event_sender.clone());
     }
