@@ -118,6 +118,11 @@ impl ShownScreen {
                     *cell = Cell::EMPTY;
                     continue;
                 }
+                // Most cells are blank.
+                if is_surely_identical(cell, &Cell::EMPTY) {
+                    normalize_blank(cell);
+                    continue;
+                }
                 if let Cow::Owned(visible) = without_hidden_chars(cell, self.is_hidden_char) {
                     *cell = visible;
                 }
