@@ -7,13 +7,14 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::config::key::KeySource;
 use docdeck::config::profiles::ConfiguredProfile;
-use docdeck::engine::{HostClients, PollOptions};
+use docdeck::engine::{HostAccess, HostClients, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::{Job, JobKey};
 use docdeck::model::prompt::{Prompt, Thread};
+use docdeck::model::pull_request::HostKind;
 use docdeck::model::remote_job::Status;
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
@@ -30,10 +31,20 @@ use docdeck::tui::{App, AppConfig, Effect, Msg, ProfilesEffect, StoreState};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+
+#[derive(Debug)]
+struct NoTokens;
+
+impl HostClients for NoTokens {
+    fn access<'a>(&'a self, _: &'a str, _: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
+        Box::pin(async { HostAccess::NoToken })
+    }
+}
 
 /// The time after which a wait fails the test; much longer than any wait takes.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -98,6 +109,14 @@ impl DashboardFixture {
         let start = app_config("acme-docs", &scope_of(sim), opened.is_read_only);
         let hosts = SimulatedHosts::clients(sim);
         Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, hosts).await
+    }
+
+    /// Starts a dashboard that may ask code hosts, but has no token for any. Without code hosts, it would forget the
+    /// states of open pull requests.
+    pub(crate) async fn start_without_tokens(scope: Scope, key: &str, folder: &Path) -> Self {
+        let (store, opened) = Store::open(folder, now()).expect("a store");
+        let (start, options) = (app_config("acme-docs", &scope, opened.is_read_only), ClientOptions::default());
+        Self::start_on(store, start, key, options, folder, Some(Arc::new(NoTokens))).await
     }
 
     pub(crate) async fn start_with_scope(scope: Scope, key: &str, folder: &Path) -> Self {
