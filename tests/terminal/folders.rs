@@ -44,9 +44,10 @@ fn the_dashboard_rebuilds_a_damaged_index_and_logs_it() {
         .expect("hidden");
     open()
         .execute_batch(
+            // The job has failed, so that no check of the job writes while the database is checked.
             "INSERT INTO scope (base_url, project) VALUES ('http://127.0.0.1:1', 'p');
-             INSERT INTO job (scope, id, title, created_at, started_at, changed_at, revision)
-             SELECT id, 'x1', 'Without an index', 0, 0, 0, 1 FROM scope LIMIT 1;",
+             INSERT INTO job (scope, id, title, status, created_at, started_at, changed_at, checked_at, finished_at, revision)
+             SELECT id, 'x1', 'Without an index', 'failed', 0, 0, 0, 0, 0, 1 FROM scope LIMIT 1;",
         )
         .expect("written");
     let db = open();
