@@ -320,6 +320,23 @@ async fn a_store_that_cannot_be_written_is_readable_and_refuses_writes() {
     assert!(matches!(store.request_permit(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
 }
 
+#[tokio::test]
+async fn an_open_store_reads_the_first_rows_and_a_value_before_its_thread_starts() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (_, row) = store.new_job("Fix it", at(1)).await;
+    store.set_value("key", "value").await.expect("written");
+    store.close().await;
+    let mut opened = OpenStore::open(folder.path(), at(0)).expect("opened");
+    let first = opened.first_jobs(&scope(), 10).expect("jobs");
+    assert_eq!((&first.jobs, first.thread.as_ref().map(|thread| thread.prompts.len())), (&vec![row], Some(1)));
+    assert_eq!(opened.value("key").expect("read").as_deref(), Some("value"));
+    let (store, outcome) = opened.start().expect("a thread");
+    assert!(outcome.damaged_file.is_none() && !outcome.is_read_only);
+    assert_eq!(store.first_jobs(&scope(), 10).await.expect("jobs").jobs, first.jobs);
+    assert!(store.check_writable().await.expect("checked"));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn after_a_failed_write_check_all_writes_are_refused() {
