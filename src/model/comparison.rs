@@ -77,18 +77,8 @@ impl ComparedRanges {
     /// Returns the full label, such as `complete days, 16–21 Nov vs 9–14 Nov`. It contains `complete days` only if not
     /// all days of `shown` are compared, and the text of [`Self::per_day_text`] if the ranges differ in length.
     pub fn label(self, shown: DateRange) -> String {
-        self.label_with(self.per_day_text(), shown)
-    }
-
-    /// Returns the full label without “views per day”: `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that
-    /// already contains “per day”.
-    pub fn label_without_per_day(self, shown: DateRange) -> String {
-        self.label_with(self.day_counts_text(), shown)
-    }
-
-    fn label_with(self, day_counts_text: Option<String>, shown: DateRange) -> String {
         let complete = (self.current != shown).then(|| "complete days".to_owned());
-        let parts = [complete, day_counts_text, Some(self.dates_text())];
+        let parts = [complete, self.per_day_text(), Some(self.dates_text())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
@@ -262,7 +252,6 @@ mod tests {
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
         let ranges = ComparedRanges::new(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "views per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
-        assert_eq!(ranges.label_without_per_day(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Alerts for finished jobs: a notice on screen and, if the terminal doesn't have the focus, a terminal notification.
 //! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
 
+use super::shared_notice::SharedNotice;
 use crate::model::Time;
-use crate::model::job::Job;
+use crate::model::job::{Job, JobKey};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
@@ -17,11 +18,12 @@ pub(super) struct FinishAlerts {
     /// Whether the terminal has lost the focus.
     is_unfocused: bool,
     /// Alerts that were added during this update. They are shown when the update ends.
-    new_alerts: Vec<CleanText>,
+    new_alerts: Vec<(JobKey, CleanText)>,
     /// Alerts that the next notification reports.
     unsent_alerts: Vec<CleanText>,
     /// The earliest time of the next notification.
     earliest_next_notification: Option<Time>,
+    shown: SharedNotice,
 }
 
 impl FinishAlerts {
@@ -37,7 +39,7 @@ impl FinishAlerts {
             },
             _ => return,
         };
-        self.new_alerts.push(CleanText::line(&text));
+        self.new_alerts.push((new.key, CleanText::line(&text)));
     }
 
     /// Sets whether the terminal is focused. While it is focused, the user sees the screen, so pending notifications
@@ -55,15 +57,17 @@ impl FinishAlerts {
         self.earliest_next_notification.filter(|_| !self.unsent_alerts.is_empty())
     }
 
-    /// Returns a summary of the alerts that were added during this update, if there are any. If the terminal is not
+    /// Returns the notice about the alerts that were added during this update, if there are any. If the terminal is not
     /// focused, the next notification reports these alerts too.
-    pub(super) fn take_new_summary(&mut self) -> Option<CleanText> {
-        let fresh = std::mem::take(&mut self.new_alerts);
-        let summary = (!fresh.is_empty()).then(|| summarize(&fresh));
-        if self.is_unfocused {
-            self.unsent_alerts.extend(fresh);
+    pub(super) fn take_new_summary(&mut self, now: Time) -> Option<CleanText> {
+        let added = std::mem::take(&mut self.new_alerts);
+        if added.is_empty() {
+            return None;
         }
-        summary
+        if self.is_unfocused {
+            self.unsent_alerts.extend(added.iter().map(|(_, text)| text.clone()));
+        }
+        Some(summarize(self.shown.extend(added, now).iter().map(|(_, text)| text)))
     }
 
     /// Returns the notification to send now, if there is one.
@@ -74,7 +78,7 @@ impl FinishAlerts {
             return None;
         }
         self.earliest_next_notification = Some(now + MIN_NOTIFICATION_INTERVAL);
-        Some(summarize(&std::mem::take(&mut self.unsent_alerts)))
+        Some(summarize(std::mem::take(&mut self.unsent_alerts).iter()))
     }
 }
 
@@ -82,10 +86,10 @@ fn alert_title(row: &Job) -> CleanText {
     CleanText::title(row.local.title.as_str(), MAX_ALERT_TITLE_CHARS)
 }
 
-fn summarize(texts: &[CleanText]) -> CleanText {
-    match texts {
-        [one] => one.clone(),
-        many => CleanText::line(&format!("{} jobs finished", many.len())),
+fn summarize<'a>(mut texts: impl ExactSizeIterator<Item = &'a CleanText>) -> CleanText {
+    match (texts.len(), texts.next()) {
+        (1, Some(only)) => only.clone(),
+        (count, _) => CleanText::line(&format!("{count} jobs finished")),
     }
 }
 
@@ -206,6 +210,7 @@ pub(crate) mod tests {
         for key in 2..=4 {
             assert!(notifications(app.update(status_change(key, Status::Failed), at(1))).is_empty());
         }
+        assert_eq!(notice(&app), "4 jobs finished");
         assert_eq!(app.next_timer(at(1)), Some(at(2)));
         assert_eq!(notifications(app.update(Msg::Timer, at(2))), ["3 jobs finished"]);
         assert!(notifications(app.update(Msg::Timer, at(3))).is_empty());

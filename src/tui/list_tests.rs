@@ -316,7 +316,7 @@ fn a_job_that_no_longer_passes_the_filter_stays_listed_while_it_is_selected() {
     press(&mut app, "g");
     let mut active = row(5, Status::Active);
     active.revision = 50;
-    app.update(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![active])), at(0));
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(active))), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still applies to it");
     press(&mut app, "G");
     assert_eq!(app.jobs.listed_count(), 4);

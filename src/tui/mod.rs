@@ -53,6 +53,7 @@ pub mod pull_request;
 mod queue;
 mod quitting;
 mod received_reports;
+mod shared_notice;
 mod startup_queue;
 mod state;
 mod team_notices;

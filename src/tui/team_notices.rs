@@ -1,7 +1,8 @@
 //! Notices that another member of the team handled a job that needed the user.
 
+use super::shared_notice::SharedNotice;
 use crate::model::Time;
-use crate::model::job::Job;
+use crate::model::job::{Job, JobKey};
 use crate::model::team::handled_by_member_notice;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
@@ -14,12 +15,13 @@ const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 /// The jobs that other members have handled since the last [`TeamNotices::take`].
 #[derive(Debug, Default)]
 pub(super) struct TeamNotices {
-    /// The notice about the first job that another member has handled since then, and the number of such jobs.
-    handled_jobs_notice: Option<(CleanText, usize)>,
+    /// The jobs that another member has handled since then, each with its notice.
+    handled_jobs: Vec<(JobKey, CleanText)>,
     /// Whether a change of another member has arrived since then.
     has_change_by_others: bool,
     /// The time from which notices are shown; `None` if no change of another member has arrived yet.
     starts_at: Option<Time>,
+    shown: SharedNotice,
 }
 
 impl TeamNotices {
@@ -31,21 +33,23 @@ impl TeamNotices {
     /// Adds a change of a job, if another member made it.
     pub(super) fn add_if_handled_by_member(&mut self, old: &Job, new: &Job) {
         self.has_change_by_others |= new.local.team != old.local.team;
-        if let Some(text) = handled_by_member_notice(old, new) {
-            let (first, count) = self.handled_jobs_notice.take().unwrap_or((text, 0));
-            self.handled_jobs_notice = Some((first, count + 1));
-        }
+        self.handled_jobs.extend(handled_by_member_notice(old, new).map(|text| (new.key, text)));
     }
 
-    /// Returns the notice about the handled jobs and forgets them. `None` if there are none, or if no notices are shown
-    /// yet.
+    /// Returns the notice about the jobs that were handled since the last call. `None` if there are none, or if no
+    /// notices are shown yet.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
-        let handled = self.handled_jobs_notice.take();
+        let handled = std::mem::take(&mut self.handled_jobs);
         if std::mem::take(&mut self.has_change_by_others) && self.starts_at.is_none() {
             self.starts_at = Some(now + JOIN_QUIET_TIME);
         }
-        let (first, count) = handled.filter(|_| self.starts_at.is_some_and(|start| start <= now))?;
-        Some(if count == 1 { first } else { CleanText::line(&format!("{count} jobs were handled by your team")) })
+        if handled.is_empty() || self.starts_at.is_none_or(|start| now < start) {
+            return None;
+        }
+        Some(match self.shown.extend(handled, now) {
+            [(_, text)] => text.clone(),
+            jobs => CleanText::line(&format!("{} jobs were handled by your team", jobs.len())),
+        })
     }
 }
 
@@ -93,11 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn several_jobs_of_one_update_share_a_notice() {
+    fn jobs_that_arrive_within_a_second_share_a_notice() {
         let mut app = app(true);
-        let jobs = vec![followed_up(1, 100), followed_up(2, 100)];
-        app.update(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(jobs)), at(100));
+        change(&mut app, followed_up(1, 100), 100);
+        change(&mut app, followed_up(2, 100), 101);
         assert_eq!(notice(&app), "2 jobs were handled by your team");
+        change(&mut app, Job { revision: 102, ..row(1, Status::Failed) }, 102);
+        change(&mut app, followed_up(1, 103), 103);
+        assert_eq!(notice(&app), "ana followed up on “Job 1”", "the notice of the two jobs is too old");
     }
 
     #[test]

@@ -334,7 +334,7 @@ impl App {
     /// Shows new alerts about finished jobs and new notices about the team, and sends the notification that is due.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // An alert replaces only an `Info` notice, so that it doesn't hide a problem.
-        if let Some(summary) = self.finish_alerts.take_new_summary()
+        if let Some(summary) = self.finish_alerts.take_new_summary(now)
             && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {
             self.notify(Severity::Info, summary.as_str(), now);

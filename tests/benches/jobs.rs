@@ -137,7 +137,7 @@ fn bench_job_change(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFi
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         changed.revision += jobs.count;
         changed.local.gone = !changed.local.gone;
-        let msg = Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![changed.clone()]));
+        let msg = Msg::Engine(EngineEvent::Job(Box::new(changed.clone())));
         let started = Instant::now();
         fixture.send(msg);
         fixture.draw();

@@ -329,7 +329,7 @@ impl ScreenFixture {
                 _ => {}
             }
         }
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(changed)));
+        changed.into_iter().for_each(|job| self.handle(Msg::Engine(EngineEvent::Job(Box::new(job)))));
     }
 
     /// Adds a follow-up that was not sent, and two follow-ups that wait behind it.
@@ -345,7 +345,7 @@ impl ScreenFixture {
         ]);
         let mut job = job_of_thread();
         (job.local.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![job])));
+        self.handle(Msg::Engine(EngineEvent::Job(Box::new(job))));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
@@ -712,7 +712,7 @@ impl ScreenFixture {
             event.at = ago(finished);
         }
         (job.local.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![job])));
+        self.handle(Msg::Engine(EngineEvent::Job(Box::new(job))));
         let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
             PageImpact {

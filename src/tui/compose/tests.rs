@@ -549,7 +549,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
     ];
     for (state, place, expected) in kinds {
         let mut fixture = Fixture::new(Vec::new());
-        fixture.send(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![row(1, Status::Active)])));
+        fixture.send(Msg::Engine(EngineEvent::Job(Box::new(row(1, Status::Active)))));
         fixture.type_text("fmore");
         fixture.press_ctrl('s');
         assert_eq!(
@@ -605,7 +605,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
         author: None,
     };
     let mut fixture = Fixture::new(Vec::new());
-    fixture.send(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![prompt_row.clone()])));
+    fixture.send(Msg::Engine(EngineEvent::Job(Box::new(prompt_row.clone()))));
     let thread = Thread { prompts: vec![prompt], events: Vec::new() };
     fixture.send(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(1), result: Ok(thread) }));
     fixture.type_text("!ljob-x");

@@ -24,8 +24,6 @@ pub enum JobsMsg {
     FirstRowsLoaded(Result<FirstJobs, Failure>),
     /// The content of the store at the start.
     InitialDataLoaded(Result<Box<InitialData>, Failure>),
-    /// The rows of jobs that another process changed.
-    JobsChangedByOtherProcess(Vec<Job>),
     /// The thread of a job was read from the store, or could not be read.
     ThreadLoaded { job: JobKey, result: Result<Thread, Failure> },
     /// Prefetched threads. Threads larger than [`crate::tui::MAX_PREFETCHED_THREAD_BYTES`] are left out.

@@ -23,7 +23,6 @@ impl App {
                 self.after_update(effects);
                 self.run_queued_keys(now, effects);
             }
-            JobsMsg::JobsChangedByOtherProcess(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
             JobsMsg::ThreadLoaded { job, result } => {
                 let next = self.detail.apply_thread(job, result, now);
                 effects.extend(next.map(JobsEffect::LoadThread).map(Effect::Jobs));

@@ -21,8 +21,6 @@ const COMFORTABLE_FLEXIBLE_CELLS: usize = 32;
 pub struct Column<K> {
     pub key: K,
     heading: Cow<'static, str>,
-    /// The style of the heading, if it differs from the other headings.
-    heading_style: Option<Style>,
     is_right_aligned: bool,
     is_flexible: bool,
     /// The width in cells. For a flexible column, this is its minimum width until a [`Table`] sets the actual width.
@@ -40,7 +38,6 @@ impl<K> Column<K> {
         Self {
             key,
             heading: heading.into(),
-            heading_style: None,
             is_right_aligned: false,
             is_flexible: false,
             width,
@@ -77,16 +74,12 @@ impl<K> Column<K> {
         Self { drop_priority, ..self }
     }
 
-    pub fn with_heading_style(self, style: Style) -> Self {
-        Self { heading_style: Some(style), ..self }
-    }
-
     pub fn heading(&self) -> &str {
         &self.heading
     }
 
     pub fn heading_cell<'a>(&self, style: Style) -> TableCell<'a> {
-        let (heading, style) = (self.heading.clone(), self.heading_style.unwrap_or(style));
+        let heading = self.heading.clone();
         if self.is_right_aligned { TableCell::Text(heading, style) } else { TableCell::Overflowing(heading, style) }
     }
 }
@@ -156,20 +149,7 @@ impl<K> Table<K> {
         self.columns.iter().any(|column| column.key == key)
     }
 
-    /// Sets the heading of the flexible column. `heading` gets the number of cells up to the next heading, and returns
-    /// the text.
-    pub fn set_flexible_heading(&mut self, heading: impl FnOnce(usize) -> String) {
-        let Some(at) = self.columns.iter().position(|column| column.is_flexible) else { return };
-        let blank = self.columns.get(at + 1).map_or(0, |next| {
-            let cells = if next.is_right_aligned { next.width } else { 0 };
-            cells.saturating_sub(display_width(&next.heading) + 1)
-        });
-        if let Some(column) = self.columns.get_mut(at) {
-            column.heading = heading(column.width + blank).into();
-        }
-    }
-
-    /// Returns the line of headings. `style` is the style of the headings that have no style of their own.
+    /// Returns the line of headings in this style.
     pub fn headings<'a>(&self, style: Style) -> Line<'a> {
         self.headings_with(|column, _| column.heading_cell(style))
     }
@@ -319,13 +299,6 @@ mod tests {
             [Column::right_aligned("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').with_gap_before(2)];
         let line = |width| text(&Table::new(columns.clone(), width).headings(Style::new()));
         assert_eq!((line(12), line(6)), (" age  text  ".to_owned(), "text  ".to_owned()));
-    }
-
-    #[test]
-    fn a_heading_covers_the_blank_cells_up_to_the_next_heading() {
-        let mut table = table(24);
-        table.set_flexible_heading(|space| "x".repeat(space));
-        assert_eq!(text(&table.headings(Style::new())), " xxxxxxxxx views  state ");
     }
 
     #[test]
