@@ -25,7 +25,7 @@ const MIN_KEY_RANDOM_PART_LENGTH: usize = 8;
 const MAX_WORD_LENGTH: usize = 20;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
 /// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
-const ENCODED_PREFIXES: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
+const ENCODED_PREFIXES: [[u8; 6]; 6] = [*b"bWludF", *b"1pbnRf", *b"taW50X", *b"TUlOVF", *b"1JTlRf", *b"NSU5UX"];
 /// The minimum length of a base64 text that can contain a service key, and of the part of a token after its prefix.
 const MIN_ENCODED_LENGTH: usize = 16;
 /// The minimum length of a known key that is also searched for in encoded forms. A shorter key could be part of any
@@ -186,27 +186,37 @@ fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>)
 /// Returns the range of the service key around the position `at`. A key is found only if `at` is the position of the
 /// separator after the key's prefix (`_` or `%5F`) or, in base64, of the last character of the prefix. If `is_strict`
 /// is true, the prefix may be inside a word, and any text after the prefix counts as a key.
+#[inline]
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
-    let separator = match bytes.get(at)? {
-        b'_' => 1,
-        b'%' if bytes.get(at + 1..at + 3)?.eq_ignore_ascii_case(b"5f") => 3,
-        b'F' | b'f' | b'X' => {
-            let form =
-                ENCODED_PREFIXES.iter().find(|form| bytes.get(..=at).is_some_and(|head| head.ends_with(form)))?;
-            let run = extend_range(bytes, at + 1 - form.len()..at + 1, is_base64_byte);
-            return (run.len() >= MIN_ENCODED_LENGTH).then_some(run);
-        }
-        _ => return None,
-    };
-    let start = at.checked_sub(KEY_PREFIX.len())?;
-    if !bytes.get(start..at)?.eq_ignore_ascii_case(KEY_PREFIX) {
+    // Inlined without the rest, because nearly all bytes of a text end here.
+    match bytes.get(at)? {
+        b'_' => plain_key_at(bytes, at..at + 1, is_strict),
+        b'%' if bytes.get(at + 1..at + 3)?.eq_ignore_ascii_case(b"5f") => plain_key_at(bytes, at..at + 3, is_strict),
+        b'F' | b'f' | b'X' => encoded_key_at(bytes, at),
+        _ => None,
+    }
+}
+
+/// Returns the range of the plain or percent-encoded key with this separator after its prefix.
+fn plain_key_at(bytes: &[u8], separator: Range<usize>, is_strict: bool) -> Option<Range<usize>> {
+    let start = separator.start.checked_sub(KEY_PREFIX.len())?;
+    if !bytes.get(start..separator.start)?.eq_ignore_ascii_case(KEY_PREFIX) {
         return None;
     }
-    let secret = extend_range(bytes, at + separator..at + separator, is_key_byte);
-    let secret = at + separator..secret.end;
+    let secret = separator.end..extend_range(bytes, separator.end..separator.end, is_key_byte).end;
     let begins_a_word = start == 0 || bytes.get(start - 1).is_some_and(|before| !before.is_ascii_alphanumeric());
     let is_key = if is_strict { !secret.is_empty() } else { begins_a_word && is_random(bytes.get(secret.clone())?) };
     is_key.then(|| start..extend_range(bytes, secret, |byte| is_key_byte(byte) || b"+=~%".contains(&byte)).end)
+}
+
+/// Returns the range of the base64 text with a key whose prefix ends at the position `at`.
+fn encoded_key_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let last = bytes.get(..=at)?.last_chunk()?;
+    if !ENCODED_PREFIXES.contains(last) {
+        return None;
+    }
+    let text = extend_range(bytes, at + 1 - last.len()..at + 1, is_base64_byte);
+    (text.len() >= MIN_ENCODED_LENGTH).then_some(text)
 }
 
 /// Whether a part of `name`, between `_` or `-`, is too long to be a word, or has digits or mixed case like a key.
