@@ -3,8 +3,8 @@
 //!
 //! The date is SOURCE_DATE_EPOCH if that variable is set, otherwise the date of the commit, so that builds are
 //! reproducible. Without git, or outside a checkout of docdeck, the commit is left out. A debug build is marked as a
-//! debug build instead, so that it needn't be rebuilt for every commit. An optimised build also packs the relocation
-//! table if the linker and the loader support that.
+//! debug build instead, so that it needn't be rebuilt for every commit. An optimised build is also linked without
+//! tables for unwinding and with a packed relocation table, if the linker and the loader support that.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,11 @@ use std::process::Command;
 
 /// The linker argument that stores most relocations as one bit instead of 24 bytes, which saves 0.2 MB.
 const PACK_RELOCATIONS: &str = "-Wl,-z,pack-relative-relocs";
+
+/// A linker script that leaves out the tables for unwinding, which saves 1.7 MB. An optimised build aborts instead of
+/// unwinding, but rustc has no stable option that leaves them out: `force-unwind-tables=no` would also apply to build
+/// scripts, which do unwind.
+const DISCARD_UNWIND_TABLES: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) } } INSERT AFTER .text;\n";
 
 /// The paths whose uncommitted changes mark the build as modified.
 const SOURCE_PATHS: [&str; 4] = ["src", "assets", "Cargo.toml", "Cargo.lock"];
@@ -23,13 +28,22 @@ fn main() {
     let about = if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         Some("debug build".to_owned())
     } else {
-        if supports_link_arg(PACK_RELOCATIONS) {
-            println!("cargo::rustc-link-arg-bins={PACK_RELOCATIONS}");
+        for link_arg in [Some(PACK_RELOCATIONS.to_owned()), write_linker_script()].into_iter().flatten() {
+            if supports_link_arg(&link_arg) {
+                println!("cargo::rustc-link-arg-bins={link_arg}");
+            }
         }
         commit_and_date()
     };
     let about = about.map(|about| format!(" ({about})")).unwrap_or_default();
     println!("cargo::rustc-env=DOCDECK_VERSION={version}{about}");
+}
+
+/// Writes the file with [`DISCARD_UNWIND_TABLES`], and returns the argument that makes the linker read it.
+fn write_linker_script() -> Option<String> {
+    let path = PathBuf::from(env::var_os("OUT_DIR")?).join("discard_unwind_tables.ld");
+    std::fs::write(&path, DISCARD_UNWIND_TABLES).ok()?;
+    Some(format!("-T{}", path.display()))
 }
 
 /// Whether a program that is linked with `link_arg` runs on this computer. Links and runs a small program to find out,
