@@ -14,6 +14,7 @@ use app_fixture::{AppFixture, finished_jobs, key_press, now, with_pull_requests}
 use chrono::TimeDelta;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::{Job, JobKey};
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use docdeck::model::remote_job::Status;
