@@ -4,14 +4,16 @@
 //! The date is SOURCE_DATE_EPOCH if that variable is set, otherwise the date of the commit, so that builds are
 //! reproducible. Without git, or outside a checkout of docdeck, the commit is left out. A debug build is marked as a
 //! debug build instead, so that it needn't be rebuilt for every commit. An optimised build is also linked without
-//! tables for unwinding and with a packed relocation table, if the linker and the loader support that.
+//! tables for unwinding, with identical functions merged and with a packed relocation table, as far as the linker and
+//! the loader support that.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The linker argument that stores most relocations as one bit instead of 24 bytes, which saves 0.2 MB.
-const PACK_RELOCATIONS: &str = "-Wl,-z,pack-relative-relocs";
+/// The linker arguments that store most relocations as one bit instead of 24 bytes, which saves 0.2 MB, and that keep
+/// one copy of identical functions, which saves 0.4 MB.
+const LINK_ARGS: [&str; 2] = ["-Wl,-z,pack-relative-relocs", "-Wl,--icf=all"];
 
 /// A linker script that leaves out the tables for unwinding, which saves 1.7 MB. An optimised build aborts instead of
 /// unwinding, but rustc has no stable option that leaves them out: `force-unwind-tables=no` would also apply to build
@@ -28,7 +30,7 @@ fn main() {
     let about = if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         Some("debug build".to_owned())
     } else {
-        for link_arg in [Some(PACK_RELOCATIONS.to_owned()), write_linker_script()].into_iter().flatten() {
+        for link_arg in LINK_ARGS.map(str::to_owned).into_iter().chain(write_linker_script()) {
             if supports_link_arg(&link_arg) {
                 println!("cargo::rustc-link-arg-bins={link_arg}");
             }
