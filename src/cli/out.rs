@@ -85,8 +85,8 @@ impl Out {
         self.palette = chosen.as_ref().map(|chosen| {
             // A terminal without true colour gets a theme that is made for 16 colours.
             let palettes = match chosen {
-                Ok(palettes) if environment.has_true_color => palettes.clone(),
-                Err(_) if environment.has_true_color => themes::default_theme(),
+                Ok(Some(palettes)) if environment.has_true_color => palettes.clone(),
+                _ if environment.has_true_color => themes::default_theme(),
                 _ => themes::load_theme("terminal-16", None).unwrap_or_default(),
             };
             palettes.for_background(background).clone()

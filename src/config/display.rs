@@ -43,13 +43,15 @@ pub struct ChosenTheme {
 }
 
 impl ChosenTheme {
-    /// Reads the theme's colours. Custom themes are in the `themes` folder next to the configuration file.
+    /// Reads the theme's colours. Returns `None` if the default theme is chosen, which can be read later. Custom themes
+    /// are in the `themes` folder next to the configuration file.
     ///
     /// # Errors
     /// Fails if the theme doesn't exist or its file is invalid.
-    pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
-        let Some(name) = &self.name else { return Ok(themes::default_theme()) };
+    pub fn read(&self) -> Result<Option<ThemePalettes>, ConfigError> {
+        let Some(name) = &self.name else { return Ok(None) };
         themes::load_theme(name, Some(&self.config_path.with_file_name("themes")))
+            .map(Some)
             .map_err(|error| theme_config_error(error, self.position, &self.config_path))
     }
 }

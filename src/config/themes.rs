@@ -37,9 +37,14 @@ pub enum ThemeError {
     Unreadable { file: CleanText, why: CleanText },
 }
 
+/// Returns the colours of the default theme for a terminal whose background is unknown. Faster than reading the theme.
+pub fn default_palette_for_unknown_background() -> ColorPalette {
+    ColorPalette::medium_tones()
+}
+
 /// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
-    let mut palettes = ThemePalettes { unknown: ColorPalette::medium_tones(), ..ThemePalettes::default() };
+    let mut palettes = ThemePalettes { unknown: default_palette_for_unknown_background(), ..ThemePalettes::default() };
     // Errors are ignored, because a test makes sure that the built-in themes are valid. In an invalid theme, roles
     // would keep the terminal's colours.
     for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {

@@ -80,8 +80,8 @@ pub struct DashboardConfig {
     /// The dialog that is open at the start: the setup form, or the tour of the demo.
     pub first_dialog: Option<Box<dyn Component>>,
     pub display: DisplaySettings,
-    /// The colours of the selected theme.
-    pub palettes: ThemePalettes,
+    /// The colours of the selected theme; `None` for the default theme.
+    pub palettes: Option<ThemePalettes>,
     /// How to notify the user of a finished job while the terminal has no focus.
     pub notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.

@@ -7,13 +7,15 @@ use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, Rgb, ThemePalettes};
 use crate::terminal::caps::TerminalCaps;
 use crate::tui::draw::{ColorDepth, Theme};
+use std::cell::OnceCell;
 use std::path::Path;
 
 /// Everything on which the current theme depends.
 #[derive(Debug)]
 pub(super) struct ThemeState {
-    /// The colours of the selected theme.
-    palettes: ThemePalettes,
+    /// The colours of the selected theme. Empty if this is the default theme and has not been read yet: the first frame
+    /// usually doesn't need it.
+    palettes: OnceCell<ThemePalettes>,
     depth: ColorDepth,
     ascii: bool,
     shows_unicode_text: bool,
@@ -29,9 +31,10 @@ pub(super) struct ThemeState {
 }
 
 impl ThemeState {
+    /// `palettes` are the colours of the selected theme; `None` for the default theme.
     pub(super) fn new(
         display: &DisplaySettings,
-        palettes: ThemePalettes,
+        palettes: Option<ThemePalettes>,
         caps: TerminalCaps,
         environment: &Environment,
     ) -> Self {
@@ -52,28 +55,32 @@ impl ThemeState {
 
     /// Selects a theme by name. `folder` contains the user's own themes.
     pub(super) fn select(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.palettes = theme_for_depth(themes::load_theme(name, folder)?, self.depth);
+        self.palettes = theme_for_depth(Some(themes::load_theme(name, folder)?), self.depth);
         Ok(())
     }
 
     /// Returns the current theme.
     pub(super) fn theme(&self) -> Theme {
+        let palette = match (self.palettes.get(), self.background) {
+            (None, Background::Unknown) => &themes::default_palette_for_unknown_background(),
+            _ => self.palettes.get_or_init(themes::default_theme).for_background(self.background),
+        };
         Theme {
             ascii: self.ascii,
             shows_unicode_text: self.shows_unicode_text,
             has_eighth_blocks: self.has_eighth_blocks,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
-            ..Theme::from_palette(self.palettes.for_background(self.background), self.depth)
+            ..Theme::from_palette(palette, self.depth)
         }
     }
 
     /// Whether to ask the terminal for its background: it is neither configured nor reported yet, and could change the
     /// theme.
     pub(super) fn should_request_background(&self) -> bool {
-        let ThemePalettes { dark, light, unknown } = &self.palettes;
+        let differs = |theme: &ThemePalettes| theme.dark != theme.light || theme.unknown != theme.dark;
         let is_background_unknown = !self.is_background_configured && !self.is_background_reported;
-        is_background_unknown && self.depth != ColorDepth::None && (dark != light || unknown != dark)
+        is_background_unknown && self.depth != ColorDepth::None && self.palettes.get().is_none_or(differs)
     }
 
     /// Applies the background that the terminal reported, unless the configuration sets one.
@@ -124,11 +131,13 @@ fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
 
 /// In a terminal with sixteen colours, replaces the default theme with the theme `terminal-16`, because the default
 /// theme needs more colours.
-fn theme_for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
-    if depth == ColorDepth::Sixteen && theme == themes::default_theme() {
-        return themes::load_theme("terminal-16", None).unwrap_or(theme);
-    }
-    theme
+fn theme_for_depth(theme: Option<ThemePalettes>, depth: ColorDepth) -> OnceCell<ThemePalettes> {
+    let is_default = || theme.as_ref().is_none_or(|theme| *theme == themes::default_theme());
+    let theme = match depth {
+        ColorDepth::Sixteen if is_default() => themes::load_theme("terminal-16", None).ok().or(theme),
+        _ => theme,
+    };
+    theme.map_or_else(OnceCell::new, OnceCell::from)
 }
 
 #[cfg(test)]
@@ -142,7 +151,7 @@ mod tests {
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let environment = Environment::from_lookup(lookup);
         let caps = terminal_caps(&environment).expect("not dumb");
-        ThemeState::new(&display, themes::default_theme(), caps, &environment)
+        ThemeState::new(&display, None, caps, &environment)
     }
 
     fn display() -> DisplaySettings {
@@ -193,6 +202,17 @@ mod tests {
         let theme_state = theme_state(display(), &[("TERM", "xterm")]);
         let sixteen = themes::load_theme("terminal-16", None).expect("shipped");
         assert_eq!(theme(&theme_state), Theme::from_palette(&sixteen.unknown, ColorDepth::Sixteen));
+    }
+
+    #[test]
+    fn the_default_theme_looks_the_same_before_it_is_read() {
+        for terminal in [&[("TERM", "xterm-256color")][..], &[("TERM", "xterm-256color"), ("COLORFGBG", "15;0")]] {
+            let unread = theme_state(display(), terminal);
+            let background = unread.background;
+            let read = themes::default_theme();
+            assert_eq!(theme(&unread), Theme::from_palette(read.for_background(background), ColorDepth::Indexed256));
+            assert_eq!(unread.palettes.get().is_none(), background == Background::Unknown);
+        }
     }
 
     #[test]
