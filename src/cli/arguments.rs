@@ -55,12 +55,15 @@ impl Arguments {
     /// Parses a command line; the first word is the program's name. If the command line probably opens the dashboard
     /// (no second word, or one that is an option or `demo`), first tries the small parser of [`DashboardArguments`].
     /// Building the complete parser takes longer than everything else that the dashboard does before it opens the
-    /// store. If the small parser fails, uses the complete parser.
+    /// store. If the small parser fails, uses the complete parser. Without a second word, there is nothing to parse.
     ///
     /// # Errors
     /// Fails if the arguments are wrong, or they ask for the help or the version.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
+        if words.len() == 1 {
+            return Ok(Self { command: None, global: GlobalArguments::default() });
+        }
         if words.get(1).is_none_or(|word| word == "demo" || word.as_encoded_bytes().starts_with(b"-"))
             && let Ok(DashboardArguments { command, global }) = DashboardArguments::try_parse_from(&words)
         {
@@ -281,7 +284,7 @@ impl Command {
 }
 
 /// Options that every command accepts.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct GlobalArguments {
     /// use this profile of the configuration file
