@@ -67,6 +67,10 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 /// Answers a shell that called docdeck for completions of `program`. Returns false if docdeck was called for anything
 /// else.
 pub(super) fn answer_completion_request(program: fn() -> Command) -> bool {
+    // clap_complete checks this too, but only after some preparation.
+    if std::env::var_os(COMPLETION_VARIABLE).is_none() {
+        return false;
+    }
     let asked = CompleteEnv::with_factory(program).var(COMPLETION_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
     // The paths that the user types are relative to the current folder. After an error, docdeck prints no candidates,
     // and no message, because the shell wouldn't show the message.

@@ -147,7 +147,8 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     effects.set_first_jobs(first_jobs);
     let (mut app, initial_effects) = App::new(start, Utc::now());
     app.dialogs.extend(config.first_dialog);
-    let mut dashboard = Dashboard {
+    // On the heap, because it would make every future that contains this one three times as large.
+    let mut dashboard = Box::new(Dashboard {
         app,
         theme: theme_state.theme(),
         kept_cells: KeptCells::default(),
@@ -169,7 +170,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         exit_reason: None,
         next_timer_at: None,
         last_timer_at: Instant::now(),
-    };
+    });
     dashboard.draw_first_frame(initial_effects).await?;
     drop(store_creation_hold);
     if let Some(folder) = dashboard.folders.data.clone() {
@@ -184,11 +185,12 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     panic_if_test_asks(&mut dashboard.effects);
     let exit_reason = dashboard.run().await;
     // Restores the terminal before waiting for pending writes, which need no screen.
-    let Dashboard { app, mut session, mut effects, mut engine_events, .. } = dashboard;
+    let mut session = dashboard.session;
     session.await_pending_reply().await;
     drop(session);
-    let welcome = app.find::<Welcome>().cloned().map(Box::new);
-    let mut unrecorded = app.unrecorded;
+    let welcome = dashboard.app.find::<Welcome>().cloned().map(Box::new);
+    let mut unrecorded = dashboard.app.unrecorded;
+    let (mut effects, mut engine_events) = (dashboard.effects, dashboard.engine_events);
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_to_stderr(&format!("docdeck: {}", one.sentence())));
     if exit_reason == ExitReason::Quit && !demo {
