@@ -156,21 +156,15 @@ impl<W: Write> FrameBackend<W> {
 
     /// Sends the frame. A visible cursor is hidden while the cells are drawn, unless the output is synchronized.
     fn send_frame(&mut self) -> io::Result<()> {
-        let mut frame = String::new();
-        let cells = self.screen.encode_changes();
-        if !cells.is_empty() {
+        let mut frame = self.screen.encode_changes();
+        if !frame.is_empty() {
             self.cursor_at = None;
         }
         let target = self.cursor_target.filter(|target| self.cursor_at != Some(*target));
         let shows_cursor = self.shows_cursor && self.cursor_target.is_some();
         let hides_briefly = !self.is_synchronized && self.cursor_at.is_none() && self.is_cursor_shown == Some(true);
-        if self.is_cursor_shown != Some(false) && (!shows_cursor || hides_briefly) {
-            frame.push_str(HIDE_CURSOR);
-        }
-        if std::mem::take(&mut self.is_clear_pending) {
-            frame.push_str(CLEAR);
-        }
-        frame.push_str(&cells);
+        let hides_cursor = self.is_cursor_shown != Some(false) && (!shows_cursor || hides_briefly);
+        let clears = std::mem::take(&mut self.is_clear_pending);
         if let Some(Position { x, y }) = target {
             // Writing to a string can't fail.
             let _ = write!(frame, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
@@ -180,11 +174,14 @@ impl<W: Write> FrameBackend<W> {
         }
         self.cursor_at = self.cursor_target.or(self.cursor_at);
         self.is_cursor_shown = Some(shows_cursor);
-        if frame.is_empty() {
+        if frame.is_empty() && !hides_cursor && !clears {
             return Ok(());
         }
-        let (begin, end) = if self.is_synchronized { (SYNC_BEGIN, SYNC_END) } else { ("", "") };
-        self.send([begin, &frame, end].concat().as_bytes())
+        let sequence = |is_sent: bool, sequence: &'static str| if is_sent { sequence } else { "" };
+        let before = [(self.is_synchronized, SYNC_BEGIN), (hides_cursor, HIDE_CURSOR), (clears, CLEAR)];
+        frame.insert_str(0, &before.map(|(is_sent, text)| sequence(is_sent, text)).concat());
+        frame.push_str(sequence(self.is_synchronized, SYNC_END));
+        self.send(frame.as_bytes())
     }
 }
 

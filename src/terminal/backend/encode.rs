@@ -37,11 +37,13 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 
 /// Encodes the changed cells of a frame. `updates` must be sorted by row and column, and `buffer` contains all cells of
 /// the frame. The terminal has the default style before and after the output.
-pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
+pub(super) fn encode_cells(updates: Vec<CellUpdate<'_>>, buffer: &Buffer) -> String {
     let mut cells = Vec::with_capacity(updates.len());
     for row in updates.chunk_by(|one, other| one.1 == other.1) {
         add_with_neighbours(row, buffer, &mut cells);
     }
+    // The groups reuse this memory. In the first frame, new memory would take longer than the grouping.
+    drop(updates);
     let mut frame = Encoder {
         buffer,
         out: String::with_capacity(RESERVED_FRAME_BYTES),
@@ -137,8 +139,12 @@ fn group_by_style_if_shorter<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpd
     }
     let in_order = estimated_overhead(&styles, &runs);
     runs.sort_by_key(|(group, _)| *group);
-    (estimated_overhead(&styles, &runs) < in_order)
-        .then(|| runs.into_iter().flat_map(|(_, run)| run).copied().collect())
+    if estimated_overhead(&styles, &runs) >= in_order {
+        return None;
+    }
+    let mut grouped = Vec::with_capacity(cells.len());
+    runs.into_iter().for_each(|(_, run)| grouped.extend_from_slice(run));
+    Some(grouped)
 }
 
 /// Estimates the number of bytes for the styles and the cursor positions of these runs of cells. Each run has the index

@@ -221,7 +221,8 @@ impl ShownScreen {
             let cell = self.cells.content.get(usize::from(y) * width + usize::from(x))?;
             (!cell.symbol().is_empty()).then_some((x, y, cell))
         };
-        let updates: Vec<_> = self.changed_cells.drain(..).filter_map(content).collect();
-        encode_cells(&updates, &self.cells)
+        let mut updates = Vec::with_capacity(self.changed_cells.len());
+        updates.extend(self.changed_cells.drain(..).filter_map(content));
+        encode_cells(updates, &self.cells)
     }
 }
