@@ -31,7 +31,8 @@ use std::path::Path;
 pub(super) async fn run(global_options: &GlobalOptions, environment: Environment) -> Result<Code, CliError> {
     let settings = match crate::config::resolve(global_options, &environment)? {
         SetupState::Ready(settings) => *settings,
-        SetupState::Missing(missing) => return welcome::run(global_options, *missing, environment).await,
+        // On the heap, because this future is larger than that of the dashboard.
+        SetupState::Missing(missing) => return Box::pin(welcome::run(global_options, *missing, environment)).await,
     };
     open_dashboard(settings, environment, None).await
 }
@@ -103,7 +104,7 @@ pub(super) async fn open_dashboard(
     };
     let notice = notice(&opened, &settings.data_folder).or(team_problem);
     let app_config = AppConfig { themes, notice, read_only: opened.is_read_only, ..app_config };
-    let dashboard_config = DashboardConfig {
+    let dashboard_config = Box::new(DashboardConfig {
         app: app_config,
         first_dialog: None,
         display: settings.display,
@@ -118,7 +119,7 @@ pub(super) async fn open_dashboard(
         folders,
         profiles,
         profile_effects,
-    };
+    });
     let ended = runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?;
     Ok(if ended.has_unrecorded_outcomes { Code::Unconfirmed } else { ended.exit_reason.into() })
 }

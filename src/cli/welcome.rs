@@ -79,7 +79,11 @@ impl SetupPage {
         }
     }
 
-    fn dashboard_config(&self, form: Box<Welcome>, environment: &Environment) -> Result<DashboardConfig, CliError> {
+    fn dashboard_config(
+        &self,
+        form: Box<Welcome>,
+        environment: &Environment,
+    ) -> Result<Box<DashboardConfig>, CliError> {
         let (display, palettes) = (self.display.clone(), self.display.theme.read()?);
         let (config, custom) = (&self.profile_effects.config_path, &self.customization);
         let keymap = customization::keymap(custom, config)?;
@@ -94,7 +98,7 @@ impl SetupPage {
             needs_setup: true,
             ..AppConfig::new(scope, local_offset())
         };
-        Ok(DashboardConfig {
+        Ok(Box::new(DashboardConfig {
             app: app_config,
             first_dialog: Some(form),
             display,
@@ -109,7 +113,7 @@ impl SetupPage {
             folders: Folders { themes: Some(folder), ..Folders::default() },
             profiles: ProfileSwitcher::default(),
             profile_effects: self.profile_effects.clone(),
-        })
+        }))
     }
 }
 

@@ -133,7 +133,7 @@ pub fn multiplexer(environment: &Environment) -> Multiplexer {
 ///
 /// # Errors
 /// Fails if the terminal can't be taken over.
-pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutcome> {
+pub async fn run_dashboard(config: Box<DashboardConfig>) -> io::Result<DashboardOutcome> {
     let FirstFrameData { layout, first_jobs, store_creation_hold } = config.first_frame_data;
     let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::LOG_FILE_NAME));
     let report_panic = move |info: &PanicHookInfo<'_>| crash::report_and_exit(info, log_path.as_ref());
@@ -145,9 +145,8 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let mut effects = EffectTasks::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_profile_effects(config.profile_effects);
     effects.set_first_jobs(first_jobs);
-    let (mut app, initial_effects) = App::new(start, Utc::now());
-    app.dialogs.extend(config.first_dialog);
-    // On the heap, because it would make every future that contains this one three times as large.
+    let (app, initial_effects) = App::new(start, Utc::now());
+    // On the heap, like the configuration: tokio moves large futures to the heap, which takes longer at the start.
     let mut dashboard = Box::new(Dashboard {
         app,
         theme: theme_state.theme(),
@@ -171,6 +170,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         next_timer_at: None,
         last_timer_at: Instant::now(),
     });
+    dashboard.app.dialogs.extend(config.first_dialog);
     dashboard.draw_first_frame(initial_effects).await?;
     drop(store_creation_hold);
     if let Some(folder) = dashboard.folders.data.clone() {

@@ -134,7 +134,7 @@ pub(super) async fn run(
         team: access,
     });
     let (notify, folders) = (custom.notify.method, Folders { themes: folder, ..Folders::default() });
-    let dashboard_config = DashboardConfig {
+    let dashboard_config = Box::new(DashboardConfig {
         app: app_config,
         first_dialog: if shows_tour { Some(Box::new(Tour)) } else { None },
         display: display_settings,
@@ -149,6 +149,6 @@ pub(super) async fn run(
         folders,
         profiles: ProfileSwitcher::default(),
         profile_effects: ProfileEffectRunner::default(),
-    };
+    });
     Ok(runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?.exit_reason)
 }
