@@ -50,7 +50,7 @@ fn write_linker_script() -> Option<String> {
 
 /// Whether a program that is linked with `link_arg` runs on this computer. Links and runs a small program to find out,
 /// because neither the linker nor the loader reports what it supports. Always false for a cross build, and for a target
-/// other than Linux with glibc.
+/// other than Linux with glibc. Uses the linker and the flags of the user's Cargo configuration, like the build itself.
 fn supports_link_arg(link_arg: &str) -> bool {
     let try_link = || {
         let (rustc, folder) = (env::var_os("RUSTC")?, PathBuf::from(env::var_os("OUT_DIR")?));
@@ -59,8 +59,11 @@ fn supports_link_arg(link_arg: &str) -> bool {
             return None;
         }
         std::fs::write(&source, "fn main() {}").ok()?;
-        let link_arg = format!("link-arg={link_arg}");
-        let linked = Command::new(rustc).arg("-C").arg(link_arg).arg("-o").arg(&program).arg(&source).output().ok()?;
+        let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+        let mut link = Command::new(rustc);
+        link.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
+        link.args(env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}")));
+        let linked = link.arg(format!("-Clink-arg={link_arg}")).arg("-o").arg(&program).arg(&source).output().ok()?;
         (linked.status.success() && Command::new(program).status().ok()?.success()).then_some(())
     };
     env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") && try_link().is_some()
