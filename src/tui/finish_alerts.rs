@@ -57,8 +57,8 @@ impl FinishAlerts {
         self.earliest_next_notification.filter(|_| !self.unsent_alerts.is_empty())
     }
 
-    /// Returns the notice about the alerts that were added during this update, if there are any. If the terminal is not
-    /// focused, the next notification reports these alerts too.
+    /// Returns the notice about the alerts that were added during this update, if there are any, and about those that
+    /// share a notice with them. If the terminal is not focused, the next notification reports the new alerts too.
     pub(super) fn take_new_summary(&mut self, now: Time) -> Option<CleanText> {
         let added = std::mem::take(&mut self.new_alerts);
         if added.is_empty() {
@@ -235,6 +235,17 @@ pub(crate) mod tests {
         with_pr.revision += 1;
         let effects = app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
         assert_eq!(notifications(effects), ["PR 7: Job 1"]);
+    }
+
+    #[test]
+    fn a_job_that_finishes_and_gets_its_pull_request_at_the_same_time_is_one_job() {
+        let mut app = app_with_working_jobs(1..=1);
+        app.update(status_change(1, Status::Completed), at(1));
+        let mut with_pr = row(1, Status::Completed);
+        with_pr.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        with_pr.revision += 2;
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
+        assert_eq!(notice(&app), "PR 7: Job 1");
     }
 
     #[test]

@@ -36,8 +36,8 @@ impl TeamNotices {
         self.handled_jobs.extend(handled_by_member_notice(old, new).map(|text| (new.key, text)));
     }
 
-    /// Returns the notice about the jobs that were handled since the last call. `None` if there are none, or if no
-    /// notices are shown yet.
+    /// Returns the notice about the jobs that were handled since the last call, and about those that share a notice with
+    /// them. `None` if none were handled since then, or if no notices are shown yet.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
         let handled = std::mem::take(&mut self.handled_jobs);
         if std::mem::take(&mut self.has_change_by_others) && self.starts_at.is_none() {
