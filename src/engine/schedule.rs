@@ -178,7 +178,7 @@ impl Scheduler {
         let slot = RESUME_SPREAD / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
         let mut start = now;
         for key in overdue {
-            self.set_due(key, start + random_up_to(slot));
+            self.set_due(key, start + random_below(slot));
             start += slot;
         }
     }
@@ -265,13 +265,13 @@ impl Scheduler {
     }
 }
 
-/// Returns a random time from 0 to `span`.
-fn random_up_to(span: TimeDelta) -> TimeDelta {
-    TimeDelta::milliseconds(fastrand::i64(0..=span.num_milliseconds().max(0)))
+/// Returns a random time of at least 0 and less than `span`.
+fn random_below(span: TimeDelta) -> TimeDelta {
+    TimeDelta::nanoseconds(fastrand::i64(0..span.num_nanoseconds().unwrap_or(i64::MAX).max(1)))
 }
 
 /// Returns the pause, made up to a tenth longer at random. It is never shorter: a completed job is checked for a late
 /// pull request at fixed times, and a check before such a time would have to be repeated.
 fn with_jitter(pause: TimeDelta) -> TimeDelta {
-    pause + random_up_to(pause / 10)
+    pause + random_below(pause / 10)
 }
