@@ -1,7 +1,7 @@
 //! Alerts for finished jobs: a notice on screen and, if the terminal doesn't have the focus, a terminal notification.
 //! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
 
-use super::shared_notice::SharedNotice;
+use super::shared_notice::{SharedNotice, add_job_texts};
 use crate::model::Time;
 use crate::model::job::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -20,7 +20,7 @@ pub(super) struct FinishAlerts {
     /// Alerts that were added during this update. They are shown when the update ends.
     new_alerts: Vec<(JobKey, CleanText)>,
     /// Alerts that the next notification reports.
-    unsent_alerts: Vec<CleanText>,
+    unsent_alerts: Vec<(JobKey, CleanText)>,
     /// The earliest time of the next notification.
     earliest_next_notification: Option<Time>,
     shown: SharedNotice,
@@ -65,9 +65,9 @@ impl FinishAlerts {
             return None;
         }
         if self.is_unfocused {
-            self.unsent_alerts.extend(added.iter().map(|(_, text)| text.clone()));
+            add_job_texts(&mut self.unsent_alerts, added.clone());
         }
-        Some(summarize(self.shown.extend(added, now).iter().map(|(_, text)| text)))
+        Some(summarize(self.shown.extend(added, now)))
     }
 
     /// Returns the notification to send now, if there is one.
@@ -78,7 +78,7 @@ impl FinishAlerts {
             return None;
         }
         self.earliest_next_notification = Some(now + MIN_NOTIFICATION_INTERVAL);
-        Some(summarize(std::mem::take(&mut self.unsent_alerts).iter()))
+        Some(summarize(&std::mem::take(&mut self.unsent_alerts)))
     }
 }
 
@@ -86,10 +86,10 @@ fn alert_title(row: &Job) -> CleanText {
     CleanText::title(row.local.title.as_str(), MAX_ALERT_TITLE_CHARS)
 }
 
-fn summarize<'a>(mut texts: impl ExactSizeIterator<Item = &'a CleanText>) -> CleanText {
-    match (texts.len(), texts.next()) {
-        (1, Some(only)) => only.clone(),
-        (count, _) => CleanText::line(&format!("{count} jobs finished")),
+fn summarize(alerts: &[(JobKey, CleanText)]) -> CleanText {
+    match alerts {
+        [(_, text)] => text.clone(),
+        _ => CleanText::line(&format!("{} jobs finished", alerts.len())),
     }
 }
 
@@ -239,13 +239,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_job_that_finishes_and_gets_its_pull_request_at_the_same_time_is_one_job() {
-        let mut app = app_with_working_jobs(1..=1);
-        app.update(status_change(1, Status::Completed), at(1));
+        let mut app = app_with_working_jobs(1..=2);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        assert_eq!(notifications(app.update(status_change(2, Status::Failed), at(0))), ["failed: Job 2"]);
+        app.update(status_change(1, Status::Completed), at(0));
         let mut with_pr = row(1, Status::Completed);
         with_pr.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         with_pr.revision += 2;
-        app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
-        assert_eq!(notice(&app), "PR 7: Job 1");
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(0));
+        assert_eq!(notice(&app), "2 jobs finished");
+        assert_eq!(notifications(app.update(Msg::Timer, at(1))), ["PR 7: Job 1"]);
     }
 
     #[test]

@@ -24,8 +24,13 @@ impl SharedNotice {
             self.jobs.clear();
             self.begun_at = Some(now);
         }
-        self.jobs.retain(|(job, _)| added.iter().all(|(other, _)| other != job));
-        self.jobs.extend(added);
+        add_job_texts(&mut self.jobs, added);
         &self.jobs
     }
+}
+
+/// Adds jobs with their texts. If a job is there already, its new text replaces the old one, so that it counts once.
+pub(super) fn add_job_texts(jobs: &mut Vec<(JobKey, CleanText)>, added: Vec<(JobKey, CleanText)>) {
+    jobs.retain(|(job, _)| added.iter().all(|(other, _)| other != job));
+    jobs.extend(added);
 }
