@@ -21,8 +21,8 @@ const KEY_PREFIX: &[u8] = b"mint";
 /// The minimum length of the random part of a service key. A shorter part after the prefix is an ordinary word, such
 /// as `config` in `mint_config`.
 const MIN_KEY_RANDOM_PART_LENGTH: usize = 8;
-/// The length in bytes from which a text without separators is too long for a word, and may be a key.
-const MAX_WORD_LENGTH: usize = 20;
+/// The maximum length of a word in bytes. A longer text without separators may be a key.
+const MAX_WORD_LENGTH: usize = 19;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
 /// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
 const ENCODED_PREFIXES: [[u8; 6]; 6] = [*b"bWludF", *b"1pbnRf", *b"taW50X", *b"TUlOVF", *b"1JTlRf", *b"NSU5UX"];
@@ -224,7 +224,7 @@ fn is_random(name: &[u8]) -> bool {
     name.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);
         let is_mixed = has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-        part.len() >= MAX_WORD_LENGTH || part.len() >= MIN_KEY_RANDOM_PART_LENGTH && is_mixed
+        part.len() > MAX_WORD_LENGTH || part.len() >= MIN_KEY_RANDOM_PART_LENGTH && is_mixed
     })
 }
 
@@ -240,9 +240,9 @@ fn token_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_token = bytes.get(token.clone())?.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
         let is_mixed = digits > 0 && digits < part.len();
-        let least = if has_prefix { MIN_ENCODED_LENGTH } else { MAX_WORD_LENGTH };
+        let max_word_length = if has_prefix { MIN_ENCODED_LENGTH - 1 } else { MAX_WORD_LENGTH };
         has_prefix |= part.len() >= 2;
-        is_mixed && part.len() >= least
+        is_mixed && part.len() > max_word_length
     });
     is_token.then_some(token)
 }
@@ -337,6 +337,9 @@ mod tests {
         }
         let mistake = "unknown field `mnt_m4rk3dk3y`, expected one of `base_url`, `api_key_file`, F12, PgDown or UTF-8";
         assert_eq!(redacted_except_words(mistake), mistake.replace("m4rk3dk3y", "***"));
+        let (word, key) = ("a".repeat(MAX_WORD_LENGTH), "a".repeat(MAX_WORD_LENGTH + 1));
+        assert_eq!(redacted_except_words(&format!("{word}, {key}")), format!("{word}, ***"));
+        assert_eq!(redacted(&format!("mint_{word}, mint_{key}")), format!("mint_{word}, ***"));
     }
 
     proptest! {
