@@ -91,15 +91,15 @@ impl App {
         list.selected().is_some_and(holds)
     }
 
-    /// Asks the user to press Esc once more before several marks are cleared, because it takes work to set them again.
-    /// Returns `true` if the marks must not be cleared yet; `false` if there are fewer than two marks, or if the notice
-    /// was already on screen.
+    /// Asks the user to press the key once more before several marks are cleared, because it takes work to set them
+    /// again. Returns `true` if the marks must not be cleared yet; `false` if there are fewer than two marks, or if the
+    /// notice was already on screen.
     pub(in crate::tui) fn warn_once_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;
         }
-        let closes = self.key_label(Context::Views, Action::Close);
-        let text = format!("{} marks: press {closes} again to clear them.", crate::tui::format::format_count(marks));
+        let key = self.key_label(Context::Everywhere, Action::Close);
+        let text = format!("{} marks: press {key} again to clear them.", crate::tui::format::format_count(marks));
         let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
         if was_warned {
             self.end_notice();
