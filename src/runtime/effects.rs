@@ -31,8 +31,8 @@ pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
 const ENGINE_STOP_TIMEOUT_AT_EXIT: Duration = Duration::from_millis(80);
 
-/// How long after the start the database is checked. An earlier check would slow down the first frame and the first
-/// requests, which also read from the disk.
+/// How long after the start the database is checked, and how long after a check that found it locked. An earlier check
+/// would slow down the first frame and the first requests, which also read from the disk.
 const DATABASE_CHECK_DELAY: Duration = Duration::from_secs(2);
 
 /// The configuration of the engine, which starts after the first frame.
@@ -240,8 +240,15 @@ impl EffectTasks {
     pub(super) fn check_database(&mut self, folder: PathBuf, events: mpsc::Sender<EngineEvent>) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
-            tokio::time::sleep(DATABASE_CHECK_DELAY).await;
-            let health = tokio::task::spawn_blocking(move || check_store(&folder)).await.ok()?;
+            let health = loop {
+                tokio::time::sleep(DATABASE_CHECK_DELAY).await;
+                let folder = folder.clone();
+                match tokio::task::spawn_blocking(move || check_store(&folder)).await.ok()? {
+                    // Something is being written, so the check begins again later.
+                    Err(StoreError::Busy) => {}
+                    health => break health,
+                }
+            };
             let (note, sentence) = match health {
                 Ok(StoreHealth::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => (
                     format!("rebuilt damaged indexes of the database: {names:?}"),
@@ -250,8 +257,7 @@ impl EffectTasks {
                 Ok(StoreHealth::WrongIndexes(_) | StoreHealth::Damaged) => {
                     ("the database is damaged".to_owned(), StoreError::Damaged.failure().message.to_string())
                 }
-                // An error means that another docdeck has locked the database, or that it is unreadable. Other calls
-                // report that.
+                // An error means that the database is unreadable. Other calls report that.
                 Ok(StoreHealth::Sound) | Err(_) => return None,
             };
             let (at, subject) = (Utc::now(), CleanText::line("database"));

@@ -69,7 +69,7 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
-    schema::configure_connection(&connection)?;
+    schema::configure_connection(&connection, schema::LOCK_TIMEOUT)?;
     let found = schema::check_version(&connection, &path)?;
     let faults = schema::integrity_errors(&connection)?;
     let faults = faults.iter().take(MAX_REPORTED_FAULTS).map(|line| CleanText::title(line, 120)).collect();

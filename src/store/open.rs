@@ -13,6 +13,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::Duration;
 
 /// The name of the store's file in the data folder.
 pub const DATABASE_FILE: &str = "docdeck.db";
@@ -124,8 +125,7 @@ pub(super) fn connect_for_reading(folder: &Path, may_roll_back: bool) -> Result<
 /// the current schema.
 pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> {
     let connection = connect_for_reading(folder, false)?;
-    schema::configure_connection(&connection)?;
-    connection.busy_timeout(std::time::Duration::ZERO)?;
+    schema::configure_connection(&connection, Duration::ZERO)?;
     if schema::check_version(&connection, folder)? != schema::supported_version() {
         return Err(StoreError::Unusable(format!("the database in {} has another schema", folder.display())));
     }
@@ -206,7 +206,7 @@ fn recover(folder: &Path, now: Time) -> Result<(PathBuf, RecoveryCounts), StoreE
     create_if_missing(&new)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&new, flags)?;
-    schema::configure_connection(&connection)?;
+    schema::configure_connection(&connection, schema::LOCK_TIMEOUT)?;
     schema::migrate(&mut connection)?;
     let recovered = salvage::write_recovered_rows(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
@@ -231,7 +231,7 @@ fn empty_read_only_store() -> Result<(Connection, OpenOutcome), StoreError> {
 /// Returns an empty store in memory with the current schema.
 pub(super) fn in_memory() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
-    schema::configure_connection(&connection)?;
+    schema::configure_connection(&connection, schema::LOCK_TIMEOUT)?;
     schema::migrate(&mut connection)?;
     Ok(connection)
 }
@@ -251,7 +251,7 @@ fn open_database(
     // If the file can't be written, SQLite itself opens it for reading only.
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
-    schema::configure_connection(&connection)?;
+    schema::configure_connection(&connection, schema::LOCK_TIMEOUT)?;
     let found = schema::check_version(&connection, path)?;
     let mut is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !is_read_only {

@@ -67,7 +67,7 @@ pub(super) fn tables_except_team() -> impl Iterator<Item = &'static str> {
 }
 
 /// How long a call waits for another process's lock.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The lock timeout that replaces [`LOCK_TIMEOUT`] after a call has timed out, until a write succeeds. So the calls
 /// that are queued behind the failed call don't wait as long.
 const LOCK_TIMEOUT_AFTER_BUSY: Duration = Duration::from_millis(500);
@@ -153,9 +153,10 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
 
 /// Applies the settings that a connection needs before its first statement. With `synchronous = EXTRA`, a commit also
 /// waits until the truncation or removal of the journal is on disk. If the journal reappeared after a power failure, it
-/// would undo a finished transaction, and a prompt would be sent twice.
-pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(LOCK_TIMEOUT)?;
+/// would undo a finished transaction, and a prompt would be sent twice. Some of the settings read the file, which waits
+/// at most `lock_timeout` if another process has locked it.
+pub(super) fn configure_connection(connection: &Connection, lock_timeout: Duration) -> Result<(), StoreError> {
+    connection.busy_timeout(lock_timeout)?;
     // The cache has space for all statements that run often, so that they are prepared only once.
     connection.set_prepared_statement_cache_capacity(64);
     // Without this setting, SQLite plans a statement again for each new value of a parameter, which takes longer than

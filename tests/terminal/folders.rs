@@ -55,6 +55,12 @@ fn the_dashboard_rebuilds_a_damaged_index_and_logs_it() {
     db.execute("INSERT INTO sqlite_schema VALUES (?1, ?2, ?3, ?4, ?5)", index).expect("shown again");
     drop(db);
     let mut pty = Pty::spawn_at(120, 40, setup());
+    pty.wait_for_text("Without an index");
+    // The first check finds the database locked, two seconds after the start, and the next one does not.
+    let lock = open();
+    lock.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    drop(lock);
     pty.wait_for_text("An index of the database was damaged and has been rebuilt.");
     pty.quit();
     let log = std::fs::read_to_string(home.path().join("docdeck.log")).expect("a log");
