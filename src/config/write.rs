@@ -115,7 +115,14 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: ConfigWritePerm
 /// name and `replace` is false.
 pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
     edit_file(path, |document| {
-        let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        if !document.contains_key("filters") {
+            let mut table = new_table_at_end(document);
+            set_field(&mut table, "name", Some(name.into()));
+            set_field(&mut table, "filter", Some(filter.into()));
+            document.insert("filters", Item::ArrayOfTables(ArrayOfTables::from_iter([table])));
+            return Ok(());
+        }
+        let Some(filters) = document.get_mut("filters") else { return Ok(()) };
         let mut tables = filter_definitions(filters).into_iter();
         if let Some(table) = tables.find(|table| table.get("name").and_then(Item::as_str) == Some(name)) {
             if !replace {
@@ -155,7 +162,11 @@ fn filter_definitions(filters: &mut Item) -> Vec<&mut dyn TableLike> {
 /// Fails without changing the file if the file is invalid or can't be written.
 pub fn save_theme_setting(path: &Path, theme: &str) -> Result<(), WriteError> {
     edit_file(path, |document| {
-        if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
+        if !document.contains_key("ui") {
+            let ui = new_table_at_end(document);
+            document.insert("ui", Item::Table(ui));
+        }
+        if let Some(ui) = document.get_mut("ui").and_then(Item::as_table_like_mut) {
             set_field(ui, "theme", Some(theme.into()));
         }
         Ok(())
@@ -233,16 +244,22 @@ pub fn text_with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result
 fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
     let wrong = |what: &str| Mistake::at(old, 0, what);
     let mut document: DocumentMut = old.parse().map_err(|_| wrong(UNEDITABLE_MESSAGE))?;
-    let profiles = document.entry("profiles").or_insert_with(|| {
+    if !document.contains_key("profiles") {
         let mut table = Table::new();
         table.set_implicit(true);
-        Item::Table(table)
-    });
-    let is_inline = profiles.is_inline_table();
-    let profiles = profiles.as_table_like_mut().ok_or_else(|| wrong("profiles is not a table"))?;
-    let table = profiles
-        .entry(&profile.name)
-        .or_insert_with(|| if is_inline { Item::Value(Value::InlineTable(Default::default())) } else { new_table() });
+        document.insert("profiles", Item::Table(table));
+    }
+    let is_inline = document.get("profiles").is_some_and(Item::is_inline_table);
+    let is_new =
+        document.get("profiles").and_then(Item::as_table_like).is_some_and(|table| !table.contains_key(&profile.name));
+    let new = match (is_new, is_inline) {
+        (false, _) => Item::None,
+        (true, true) => Item::Value(Value::InlineTable(Default::default())),
+        (true, false) => Item::Table(new_table_at_end(&mut document)),
+    };
+    let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
+    let profiles = profiles.ok_or_else(|| wrong("profiles is not a table"))?;
+    let table = profiles.entry(&profile.name).or_insert(new);
     let table = table.as_table_like_mut().ok_or_else(|| wrong("the profile is not a table"))?;
     set_field(table, "project_id", Some(profile.project.as_str().into()));
     set_field(table, "base_url", profile.base_url.as_deref().map(Value::from));
@@ -284,11 +301,19 @@ fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, 
     file::parse(&text).map(|_| text)
 }
 
-/// Returns an empty table with a blank line before its header.
-fn new_table() -> Item {
+/// Returns an empty table that is written at the end of the document, with a blank line before its header. Comments at
+/// the end of the document, such as examples of a profile's settings, stay before this header. After it, they would
+/// belong to the new table.
+fn new_table_at_end(document: &mut DocumentMut) -> Table {
+    let mut before = document.trailing().as_str().unwrap_or_default().to_owned();
+    document.set_trailing("");
+    if !before.is_empty() && !before.ends_with('\n') {
+        before.push('\n');
+    }
     let mut table = Table::new();
-    table.decor_mut().set_prefix("\n");
-    Item::Table(table)
+    table.decor_mut().set_prefix(before + "\n");
+    table.set_position(Some(isize::MAX));
+    table
 }
 
 /// Sets the field `name`, or removes it if `value` is `None`. Preserves the comment after a changed value.

@@ -267,6 +267,24 @@ fn saving_a_filter_or_a_theme_preserves_all_other_text() {
 }
 
 #[test]
+fn the_examples_of_a_profile_stay_below_its_header_when_tables_are_added() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    write_profile(&path, &profile("main", KeySourceInput::SetElsewhere), ConfigWritePermission::Nothing).expect("new");
+    save_theme_setting(&path, "nord").expect("saved");
+    save_filter(&path, "mine", "s:failed", false).expect("saved");
+    let second = profile("second", KeySourceInput::Command(vec!["pass".to_owned()]));
+    write_profile(&path, &second, ConfigWritePermission::Add).expect("added");
+    let text = read(&path);
+    let headers: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(headers, ["[profiles.main]", "[ui]", "[[filters]]", "[profiles.second]"]);
+    let uncommented = text.replace("#organization =", "organization =").replace("#api_key_file =", "api_key_file =");
+    let file = file::parse(&uncommented).expect("a good file");
+    let main = file.profiles.get("main").expect("a profile");
+    assert!(main.organization.is_some() && main.api_key_file.is_some(), "{text}");
+}
+
+#[test]
 fn filters_can_be_added_and_replaced_in_an_inline_array() {
     let folder = folder();
     let path = folder.path().join("config.toml");
