@@ -17,16 +17,28 @@ pub(super) struct AnalyticsConfig {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightTable {
-    views: Option<f64>,
-    lost_views: Option<f64>,
-    thumbs_down: Option<f64>,
-    open_comments: Option<f64>,
-    unanswered_questions: Option<f64>,
-    unclicked_searches: Option<f64>,
+    views: Option<Weight>,
+    lost_views: Option<Weight>,
+    thumbs_down: Option<Weight>,
+    open_comments: Option<Weight>,
+    unanswered_questions: Option<Weight>,
+    unclicked_searches: Option<Weight>,
+}
+
+/// A finite number that is not negative.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+struct Weight(f64);
+
+impl TryFrom<f64> for Weight {
+    type Error = &'static str;
+
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        if number.is_finite() && number >= 0.0 { Ok(Self(number)) } else { Err("a weight is a number, 0 or more") }
+    }
 }
 
 impl AnalyticsConfig {
-    /// Returns the weights. A weight that is negative, infinite or not a number counts as 0.
     pub(super) fn weights(self) -> SignalWeights {
         let mut weights = SignalWeights::default();
         let table = self.weights;
@@ -39,8 +51,8 @@ impl AnalyticsConfig {
             (ProblemSignal::UnclickedSearches, table.unclicked_searches),
         ];
         for (signal, weight) in chosen {
-            if let Some(weight) = weight {
-                weights.set(signal, if weight.is_finite() { weight.max(0.0) } else { 0.0 });
+            if let Some(Weight(weight)) = weight {
+                weights.set(signal, weight);
             }
         }
         weights
@@ -52,9 +64,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn negative_and_non_finite_weights_become_zero() {
-        let text = "weights = { views = 2, lost_views = -1, thumbs_down = inf, open_comments = nan }";
-        let weights = toml::from_str::<AnalyticsConfig>(text).expect("valid").weights();
-        assert_eq!(weights.0, [2.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
+    fn a_weight_is_a_number_of_0_or_more() {
+        let parse = |text: &str| toml::from_str::<AnalyticsConfig>(text).map(AnalyticsConfig::weights);
+        let weights = parse("weights = { views = 2, lost_views = 0, thumbs_down = 0.5 }").expect("valid");
+        assert_eq!(weights.0, [2.0, 0.0, 0.5, 1.0, 1.0, 1.0]);
+        for wrong in ["-1", "inf", "nan"] {
+            let error = parse(&format!("weights = {{ views = {wrong} }}")).expect_err("refused");
+            assert_eq!(error.message(), "a weight is a number, 0 or more");
+        }
     }
 }

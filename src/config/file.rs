@@ -316,6 +316,7 @@ fn reword_expected_type(expected: &str) -> &str {
         "a sequence" => "an array",
         "u32" => "a whole number above 0",
         "u16" => "a whole number from 0 to 65535",
+        "f64" => "a number, 0 or more",
         "a map" => "a table",
         table if table.starts_with("struct ") => "a table",
         choice if choice.starts_with("enum ") => "a word in quotes",
