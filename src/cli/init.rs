@@ -139,7 +139,8 @@ impl InitCommand<'_> {
 
     /// Checks and writes the profile that the options and the environment describe.
     async fn run_without_questions(&self, form: &SetupForm, out: &mut Out) -> Result<Code, CliError> {
-        let unwritten = |why: &str| CliError::local_error(format!("{why} Nothing was written."));
+        // The reason may end with a command to copy, so it comes last.
+        let unwritten = |why: &str| CliError::local_error(format!("Nothing was written. {why}"));
         let profile = form.profile().map_err(|problem| match problem.field {
             Some(SetupField::Project) => unwritten("The project id is missing: set --project or DOCDECK_PROJECT_ID."),
             Some(SetupField::Key) => {
