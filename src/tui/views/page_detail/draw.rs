@@ -493,7 +493,8 @@ fn job_views_line<'a>(
     row.line()
 }
 
-/// How the cached ranges are shown: with their sums, or with the mean per day if the ranges have different lengths.
+/// How the cached ranges are shown: with their sums, or with the mean per day if the ranges have different lengths. A
+/// day that was in progress when the views were loaded counts as the fraction that had passed.
 #[derive(Debug, Clone, Copy)]
 struct PeriodScale {
     is_per_day: bool,
@@ -507,14 +508,14 @@ impl PeriodScale {
         let periods = detail.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
         let listed = detail.listed_period_indexes().into_iter();
         let periods: Vec<&PageViewsInRange> = listed.filter_map(|index| periods.get(index)).collect();
-        let first = periods.first().map(|period| period.range.days());
-        let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
+        let length = |period: &PageViewsInRange| period.range.elapsed_seconds(period.views.as_of);
+        let first = periods.first().map(|period| length(period));
+        let is_per_day = periods.iter().any(|period| Some(length(period)) != first);
         let scale = Self { is_per_day, max_views: 1.0 };
         Self { max_views: periods.into_iter().map(|period| scale.bar_value(period)).fold(1.0, f64::max), ..scale }
     }
 
     fn divisor(self, period: &PageViewsInRange) -> f64 {
-        // A day that was in progress when the views were loaded counts as the fraction that had passed.
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 

@@ -268,7 +268,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     let numbers = forms.iter().skip(if narrow { 2 } else { 0 }).find(fits).or(forms.last());
     row.push(numbers.map_or("", String::as_str), theme.text);
     let pieces = [
-        (if narrow && !incomplete.is_empty() { " incomplete".to_owned() } else { String::new() }, theme.warning),
+        (if narrow { short_incomplete_text(open, bar, view.now) } else { String::new() }, theme.warning),
         (mean, theme.text),
         (share.unwrap_or_default(), theme.text),
         (previous.unwrap_or_default(), theme.muted),
@@ -287,6 +287,17 @@ fn bar_dates_text(bar: &TrendBar, now: Time) -> String {
     let day = bar.range.from();
     let dates = bar.range.format_dates(day.year() != now.year());
     if bar.range.days() == 1 { format!("{} {dates}", day.format("%a")) } else { dates }
+}
+
+/// Returns the shortest form of [`incomplete_text`].
+fn short_incomplete_text(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
+    if bar.is_incomplete(now) {
+        " incomplete".to_owned()
+    } else if open.is_weekly() && bar.range.days() < 7 {
+        format!(" {}/7 days", bar.range.days())
+    } else {
+        String::new()
+    }
 }
 
 /// Returns why the bar doesn't show a complete day or week, or an empty text if it does.
