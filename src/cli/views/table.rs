@@ -19,7 +19,10 @@ type RankedPage<'a> = (u64, &'a str, &'a Counts);
 /// Writes the table. `rows_before` is the number of rows in the sets before this one (see `--page`), so the first rank
 /// is `rows_before + 1`.
 pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
-    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.counts?)));
+    // If all pages of the range are loaded, a page that only the previous range lists has no views.
+    let no_views = Counts::new(Count::Known(0), Count::Known(0), Count::Known(0));
+    let absent = content.is_fully_loaded.then_some(&no_views);
+    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.counts.or(absent)?)));
     let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);
@@ -28,7 +31,7 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, ou
         return;
     }
     let mut lines = vec![range_heading(content, out), painted_totals(content.totals, out)];
-    if table.is_empty() {
+    if table.is_empty() && content.excluded_count == 0 {
         lines.push("No page views in this range.".to_owned());
     }
     lines.extend(table);
