@@ -4,7 +4,7 @@
 use crate::cli::completion_candidates;
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
-use crate::model::period::{DateRange, parse_period};
+use crate::model::period::{DateRange, Period, parse_period};
 use chrono::NaiveDate;
 use clap::Args;
 
@@ -28,7 +28,9 @@ pub(in crate::cli) struct RangeOptions {
 /// A parsed range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct ParsedRange {
+    /// The days of the period up to today.
     pub(in crate::cli) range: DateRange,
+    pub(in crate::cli) period: Period,
     /// The requested last day, if it is in the future. The range then ends today instead.
     pub(in crate::cli) future_end: Option<NaiveDate>,
 }
@@ -66,9 +68,11 @@ impl RangeOptions {
             (None, _, last) => ("--last", last.unwrap_or(DEFAULT_SPAN).to_owned()),
         };
         match parse_period(&typed, today) {
-            Ok(read) => {
-                Ok(ParsedRange { range: read.range, future_end: read.future_end.filter(|_| self.from.is_some()) })
-            }
+            Ok(read) => Ok(ParsedRange {
+                range: read.range,
+                period: read.period,
+                future_end: read.future_end.filter(|_| self.from.is_some()),
+            }),
             Err(what) => Err(range_error(option, &what)),
         }
     }
@@ -126,6 +130,14 @@ mod tests {
         assert_eq!(last("quarter"), "2026-07-01 … 2026-09-30");
         assert_eq!(last("this week"), "2026-11-16 … 2026-11-20");
         assert_eq!(last("this month"), "2026-11-01 … 2026-11-20");
+    }
+
+    #[test]
+    fn the_previous_period_of_a_month_is_the_month_before() {
+        let days = RangeOptions { from: None, to: None, last: Some("this month".to_owned()) };
+        let days = days.parse("2026-11-20".parse().expect("a day")).ok().expect("a range");
+        let previous = days.period.step(-1).expect("a month").all_days();
+        assert_eq!(previous.to_string(), "2026-10-01 … 2026-10-31");
     }
 
     #[test]

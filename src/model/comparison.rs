@@ -5,7 +5,7 @@
 //! For example, on a Sunday, Monday to Saturday of this week is compared with Monday to Saturday of the previous week.
 //! A range that the user chose for the comparison is shortened only if it is as long as the shown range.
 
-use super::period::DateRange;
+use super::period::{DateRange, Period};
 use super::report::Report;
 use super::views::{Count, DecimalCount};
 use chrono::{Datelike as _, NaiveDate};
@@ -27,6 +27,8 @@ pub enum NotComparable {
     OtherIsNotOver(DateRange),
     #[error("Choose a different range to compare with.")]
     SameDays,
+    #[error("This range has no previous period.")]
+    NoPreviousPeriod,
 }
 
 impl ComparedRanges {
@@ -46,10 +48,14 @@ impl ComparedRanges {
         if current == previous { Err(NotComparable::SameDays) } else { Ok(Self { current, previous }) }
     }
 
-    /// Returns the complete days of a range and the days of the previous period to compare them with; `None` if the
-    /// range has no complete day, or if the dates of the previous period can't be represented.
-    pub fn with_previous(shown: DateRange, today: NaiveDate) -> Option<Self> {
-        Self::new(shown, shown.step(-1)?, true, today).ok()
+    /// Returns the complete days of `shown`, which are the days of `period` up to today, and the days of the previous
+    /// period to compare them with.
+    ///
+    /// # Errors
+    /// Fails if the range has no complete day, or if the dates of the previous period can't be represented.
+    pub fn with_previous(shown: DateRange, period: Period, today: NaiveDate) -> Result<Self, NotComparable> {
+        let previous = period.step(-1).ok_or(NotComparable::NoPreviousPeriod)?;
+        Self::new(shown, previous.all_days(), true, today)
     }
 
     /// Whether numbers are compared per day, because one range has more days.
@@ -217,6 +223,16 @@ mod tests {
         let (march, february) = (range("2026-03-01 2026-03-31"), range("2026-02-01 2026-02-28"));
         let ranges = ComparedRanges::new(march, february, true, today).expect("comparable");
         assert_eq!((ranges.current.days(), ranges.previous.days()), (30, 28));
+    }
+
+    #[test]
+    fn the_days_of_this_month_are_compared_with_those_of_the_month_before() {
+        let today = "2026-11-28".parse().expect("a date");
+        let (november, days) = (Period::month(today), range("2026-11-01 2026-11-28"));
+        let ranges = ComparedRanges::with_previous(days, november, today).expect("comparable");
+        assert_eq!(ranges.dates_text(), "1–27 Nov vs 1–27 Oct");
+        let as_days = ComparedRanges::with_previous(days, Period::from_range(days), today).expect("comparable");
+        assert_eq!(as_days.dates_text(), "1–27 Nov vs 4–30 Oct");
     }
 
     #[test]

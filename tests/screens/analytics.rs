@@ -8,7 +8,7 @@ use docdeck::model::analytics::{
     RowsResponse, Search,
 };
 use docdeck::model::comparison::ComparedRanges;
-use docdeck::model::period::DateRange;
+use docdeck::model::period::{DateRange, Period};
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
@@ -152,7 +152,8 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
         let page = ViewsResponse { totals: counts(9_000, 4_000), rows, has_more: Some(false) };
         Some(Arc::new(Report::from_first_response(range, page, true, now())))
     };
-    let compared = ComparedRanges::with_previous(range, now().date_naive()).expect("complete days");
+    let compared =
+        ComparedRanges::with_previous(range, Period::from_range(range), now().date_naive()).expect("complete days");
     for (range, factor) in [(range, 2), (compared.current, 2), (compared.previous, 3)] {
         analytics(fixture, AnalyticsMsg::CachedViews(views(range, factor)));
     }

@@ -8,7 +8,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::Out;
 use crate::cli::output_format::FormatOptions;
-use crate::cli::range_options::RangeOptions;
+use crate::cli::range_options::{ParsedRange, RangeOptions};
 use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredAnalytics};
@@ -98,7 +98,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
                 let stored = StoredAnalytics::open(&session.store, &session.scope).await?;
                 let days = options.days.parse(stored.service_time().date_naive())?;
                 days.note_future_end(out);
-                let reports = CachedReports::read(session, days.range, stored.service_time().date_naive()).await?;
+                let reports = CachedReports::read(session, days, stored.service_time().date_naive()).await?;
                 print(&reports, days.range, &weights, options, out)
             })
             .await;
@@ -106,7 +106,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     cx.with_session(LeaseRoles::None, async |session, out| {
         let days = options.days.parse(session.engine.service_time().date_naive())?;
         days.note_future_end(out);
-        let (reports, error) = load_reports(session, days.range, options.fresh, out).await?;
+        let (reports, error) = load_reports(session, days, options.fresh, out).await?;
         match error {
             None => print(&reports, days.range, &weights, options, out),
             Some(error) => Err(print_loaded_and_return_error(&reports, days.range, &weights, options, error, out)?),
@@ -129,14 +129,15 @@ struct CachedReports {
 
 impl CachedReports {
     /// Reads the cached reports from the store.
-    async fn read(session: &StoreSession, range: DateRange, today: NaiveDate) -> Result<Self, StoreError> {
+    async fn read(session: &StoreSession, days: ParsedRange, today: NaiveDate) -> Result<Self, StoreError> {
         let StoreSession { store, scope } = session;
-        let comparison = match ComparedRanges::with_previous(range, today) {
-            Some(ranges) => {
+        let range = days.range;
+        let comparison = match ComparedRanges::with_previous(range, days.period, today) {
+            Ok(ranges) => {
                 let current = store.cached_report(scope, ranges.current).await?.report;
                 current.zip(store.cached_report(scope, ranges.previous).await?.report)
             }
-            None => None,
+            Err(_) => None,
         };
         Ok(Self {
             views: store.cached_report(scope, range).await?.report,
@@ -150,13 +151,14 @@ impl CachedReports {
 
     /// Reads the cached reports through the engine, which converts their times from the service's clock to this
     /// computer's clock.
-    async fn read_from_engine(engine: &Engine, range: DateRange, today: NaiveDate) -> Result<Self, Failure> {
-        let comparison = match ComparedRanges::with_previous(range, today) {
-            Some(ranges) => {
+    async fn read_from_engine(engine: &Engine, days: ParsedRange, today: NaiveDate) -> Result<Self, Failure> {
+        let range = days.range;
+        let comparison = match ComparedRanges::with_previous(range, days.period, today) {
+            Ok(ranges) => {
                 let current = engine.cached_report(ranges.current).await?.report;
                 current.zip(engine.cached_report(ranges.previous).await?.report)
             }
-            None => None,
+            Err(_) => None,
         };
         Ok(Self {
             views: engine.cached_report(range).await?.report,
@@ -201,16 +203,17 @@ impl CachedReports {
 /// the reports that are loaded.
 async fn load_reports(
     session: &mut Session,
-    range: DateRange,
+    days: ParsedRange,
     fresh: bool,
     out: &mut Out,
 ) -> Result<(CachedReports, Option<CliError>), CliError> {
-    let engine = session.engine.clone();
-    let mut reports = CachedReports::read_from_engine(&engine, range, engine.service_time().date_naive()).await?;
+    let (range, engine) = (days.range, session.engine.clone());
+    let mut reports = CachedReports::read_from_engine(&engine, days, engine.service_time().date_naive()).await?;
     let requests = count_needed_requests(session, &reports, range, fresh).await?;
-    if requests > 0 {
-        let now = session.engine.service_time();
-        let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
+    let now = session.engine.service_time();
+    let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
+    // If none are left, loading fails with an error that says so.
+    if requests > 0 && left > 0 {
         out.note(&format!(
             "Loading the reports of {}: uses {requests} of the {left} analytics requests left this hour.",
             range.format_dates(true)

@@ -6,6 +6,7 @@ use super::output::write_content;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::Out;
+use crate::cli::range_options::ParsedRange;
 use crate::cli::session::Session;
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::export::{ExportContent, ExportFormat};
@@ -24,16 +25,22 @@ pub(super) fn filter_problem(filter: &str) -> Option<String> {
 /// Writes the pages that pass the filter. Returns [`Code::Failed`] if there are any.
 pub(super) async fn check(
     session: &mut Session,
-    range: DateRange,
+    days: ParsedRange,
     filter: &str,
     fresh: bool,
     format: Option<ExportFormat>,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let report = load(session, range, fresh, out).await?;
     // The filter is valid, so its only possible problem is that it needs a comparison, which the default data lacks.
     let needs_comparison = PageTable::problem_of_filter(filter, FilterableData::default()).is_some();
-    let comparison = if needs_comparison { Some(load_comparison(session, &report, fresh, out).await?) } else { None };
+    let today = session.engine.service_time().date_naive();
+    let ranges = needs_comparison.then(|| ComparedRanges::with_previous(days.range, days.period, today)).transpose();
+    let ranges = ranges.map_err(|why| CliError::local_error(format!("--check: {why} Nothing was loaded.")))?;
+    let report = load(session, days.range, fresh, out).await?;
+    let comparison = match ranges {
+        Some(ranges) => Some(load_comparison(session, ranges, &report, fresh, out).await?),
+        None => None,
+    };
     let mut table = PageTable::default();
     table.show_compared(Arc::clone(&report), comparison.clone());
     table.set_filter(filter);
@@ -43,18 +50,14 @@ pub(super) async fn check(
     Ok(if found > 0 { Code::Failed } else { Code::Done })
 }
 
-/// Loads the reports for the comparison: the complete days of the range, and the corresponding days of the previous
-/// period.
+/// Loads the reports of the compared ranges. The report of the current one may be `report`.
 async fn load_comparison(
     session: &mut Session,
+    ranges: ComparedRanges,
     report: &Arc<Report>,
     fresh: bool,
     out: &mut Out,
 ) -> Result<Comparison, CliError> {
-    let today = session.engine.service_time().date_naive();
-    let not_comparable = |why: &dyn std::fmt::Display| CliError::local_error(format!("--check: {why}"));
-    let previous = report.range.step(-1).ok_or_else(|| not_comparable(&"there is no previous period."))?;
-    let ranges = ComparedRanges::new(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
     let current_report = if ranges.current == report.range {
         Arc::clone(report)
     } else {

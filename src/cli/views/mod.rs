@@ -100,7 +100,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     let days = options.days.parse(session.engine.service_time().date_naive())?;
     days.note_future_end(out);
     if let Some(filter) = &options.check {
-        return check::check(session, days.range, filter, options.fresh, options.format.export_format(), out).await;
+        return check::check(session, days, filter, options.fresh, options.format.export_format(), out).await;
     }
     if options.all {
         return all::load_and_write_all(session, days.range, options, out).await;

@@ -11,7 +11,6 @@ use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::tui::msg::Effect;
 use crate::tui::views::all_pages::AllPages;
-use chrono::NaiveDate;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -29,14 +28,13 @@ pub struct NeedsWorkTab {
 }
 
 impl NeedsWorkTab {
-    /// Shows this range. Returns the ranges whose cached page views have to be read, or none if the range is already
-    /// shown.
-    pub(super) fn show_range(&mut self, range: DateRange, today: NaiveDate) -> Vec<DateRange> {
-        if self.range == Some(range) {
+    /// Shows this range, with the change between `compared_ranges`. Returns the ranges whose cached page views have to
+    /// be read, or none if all of this is already shown.
+    pub(super) fn show_range(&mut self, range: DateRange, compared_ranges: Option<ComparedRanges>) -> Vec<DateRange> {
+        if (self.range, self.compared_ranges) == (Some(range), compared_ranges) {
             return Vec::new();
         }
         let list = std::mem::take(&mut self.list);
-        let compared_ranges = ComparedRanges::with_previous(range, today);
         *self = Self { range: Some(range), compared_ranges, list, ..Self::default() };
         self.filter_and_sort();
         self.shown_and_compared_ranges()

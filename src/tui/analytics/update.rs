@@ -225,9 +225,10 @@ impl App {
             AnalyticsTab::Questions => effects.extend(analytics.questions.show_range(range)),
             AnalyticsTab::NeedsWork => {
                 let pages = &self.views.all_pages;
+                let compared_ranges = self.views.days_to_compare_with_previous(now.date_naive());
                 let unread = analytics
                     .needs_work
-                    .show_range(range, now.date_naive())
+                    .show_range(range, compared_ranges)
                     .into_iter()
                     .filter(|of| pages.report(*of).is_none());
                 effects.extend(unread.map(AnalyticsEffect::LoadCachedViews).map(Effect::Analytics));

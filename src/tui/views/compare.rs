@@ -16,8 +16,6 @@ use chrono::NaiveDate;
 /// Maximum length, in days, of a range whose trend is read from the cache.
 const MAX_TREND_DAYS: u32 = 400;
 
-const NO_PREVIOUS_PERIOD: &str = "This range has no previous period.";
-
 /// How the site's totals changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteChange {
@@ -59,8 +57,7 @@ impl super::ViewsState {
     /// # Errors
     /// Returns a sentence with the reason if no days can be compared.
     pub(in crate::tui) fn try_days_to_compare_with_previous(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
-        let previous = self.previous_period().ok_or_else(|| NO_PREVIOUS_PERIOD.to_owned())?;
-        self.days_to_compare(previous, today).map_err(|why| why.to_string())
+        ComparedRanges::with_previous(self.query.range, self.period, today).map_err(|why| why.to_string())
     }
 
     fn requested_comparison_with(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
@@ -76,7 +73,7 @@ impl super::ViewsState {
     }
 
     /// Like [`Self::try_days_to_compare_with_previous`], but returns `None` if no days can be compared.
-    pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
+    pub(in crate::tui) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.try_days_to_compare_with_previous(today).ok()
     }
 
@@ -134,7 +131,7 @@ impl App {
         }
         match self.views.previous_period() {
             Some(previous) => self.compare_with(previous, now, effects),
-            None => self.notify(Severity::Info, NO_PREVIOUS_PERIOD, now),
+            None => self.notify(Severity::Info, &NotComparable::NoPreviousPeriod.to_string(), now),
         }
     }
 
