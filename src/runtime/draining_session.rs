@@ -64,8 +64,8 @@ impl DrainingSession {
                 Some(event) = events.recv() => {
                     let is_forwarded = match event {
                         EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => true,
-                        // The new engine reports its own connection to the team's database.
-                        EngineEvent::Team(_) => false,
+                        // The new engine reports its own connections, and whether it sends queued prompts.
+                        EngineEvent::Team(_) | EngineEvent::ConnectionState(_) | EngineEvent::QueueOwnership(_) => false,
                         _ => is_project_unchanged,
                     };
                     if is_forwarded {
