@@ -11,6 +11,7 @@ use super::filter_input::FilterInput;
 use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
+use super::state::PromptSearch;
 use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -260,18 +261,21 @@ impl App {
 
     /// Starts searching the prompts for the next word of the filter, unless a search is running.
     pub(super) fn search_next_word(&mut self) -> Option<Effect> {
-        if self.filter_bar.word_being_searched.is_some() {
+        if self.filter_bar.running_search.is_some() {
             return None;
         }
         let word = self.active_list().next_search_word()?;
-        self.filter_bar.word_being_searched = Some(word.clone());
+        let covers_all_profiles = self.all_jobs.is_some();
+        self.filter_bar.running_search = Some(PromptSearch { word: word.clone(), covers_all_profiles });
         Some(self.find_in_prompts(word))
     }
 
-    /// Applies the result of searching the prompts for a word.
+    /// Applies the result of searching the prompts for a word, unless it is about the jobs of another list than the one
+    /// on screen.
     pub(super) fn apply_prompt_search(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
-        if self.filter_bar.word_being_searched.as_ref() == Some(&word) {
-            self.filter_bar.word_being_searched = None;
+        let finished = self.filter_bar.running_search.take_if(|search| search.word == word);
+        if finished.is_some_and(|search| search.covers_all_profiles != self.all_jobs.is_some()) {
+            return;
         }
         match jobs {
             Ok(jobs) => self.is_dirty |= self.active_list_mut().apply_search_result(word, jobs),

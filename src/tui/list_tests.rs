@@ -309,6 +309,19 @@ fn only_one_prompt_search_runs_at_a_time_and_answers_for_an_older_text_are_dropp
 }
 
 #[test]
+fn prompts_are_searched_again_when_a_thread_has_changed() {
+    let mut app = app();
+    let search = Effect::Jobs(JobsEffect::FindJobsByPrompt("walrus".to_owned()));
+    press(&mut app, "/walrus");
+    app.update(Msg::Jobs(JobsMsg::JobsFoundByPrompt { text: "wa".to_owned(), jobs: Ok(Vec::new()) }), at(0));
+    app.update(Msg::Jobs(JobsMsg::JobsFoundByPrompt { text: "walrus".to_owned(), jobs: Ok(Vec::new()) }), at(0));
+    assert_eq!(app.jobs.listed_count(), 0);
+    assert!(app.update(Msg::Engine(EngineEvent::Thread(JobKey(2))), at(1)).contains(&search));
+    app.update(Msg::Jobs(JobsMsg::JobsFoundByPrompt { text: "walrus".to_owned(), jobs: Ok(jobs(&[2])) }), at(1));
+    assert_eq!(app.jobs.listed_count(), 1);
+}
+
+#[test]
 fn a_job_that_no_longer_passes_the_filter_stays_listed_while_it_is_selected() {
     let mut app = app();
     press(&mut app, "/s:done");

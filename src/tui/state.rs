@@ -42,8 +42,16 @@ pub(super) struct FilterBarState {
     pub typed: String,
     /// The index of the active tab: 0 for all jobs, n for the saved filter with the index n − 1.
     pub active_tab_index: usize,
-    /// The word that the store is searching prompts for. Only one search runs at a time, however fast the user types.
-    pub word_being_searched: Option<String>,
+    /// The search that is running. Only one search runs at a time, however fast the user types.
+    pub running_search: Option<PromptSearch>,
+}
+
+/// A search of the prompts for a word of the filter.
+#[derive(Debug)]
+pub(super) struct PromptSearch {
+    pub word: String,
+    /// Whether the prompts of all profiles are searched, because their list is open.
+    pub covers_all_profiles: bool,
 }
 
 #[derive(Debug)]

@@ -239,6 +239,10 @@ impl App {
                 self.report_delivery(prompt, &delivery, &job, now, effects);
             }
             EngineEvent::Thread(job) => {
+                self.jobs.mark_search_stale();
+                if let Some(open) = &mut self.all_jobs {
+                    open.list.mark_search_stale();
+                }
                 effects.extend(self.detail.mark_stale(job).map(JobsEffect::LoadThread).map(Effect::Jobs))
             }
             EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
