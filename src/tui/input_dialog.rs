@@ -10,7 +10,7 @@ use crate::model::prompt::{PromptId, PromptResolution};
 use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
-use crate::tui::draw::boxes::{draw_box, underline_field};
+use crate::tui::draw::boxes::{box_title_columns, draw_box, underline_field};
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{PromptsEffect, PromptsMsg};
@@ -251,7 +251,7 @@ impl Component for InputDialog {
             let lines = wrap(why.as_str(), width, usize::from(MIN_ROWS)).0.len();
             area = g.small_dialog(u16::try_from(lines + 4).unwrap_or(MIN_ROWS).max(MIN_ROWS));
         }
-        let title = truncate(&self.title(), usize::from(area.width.saturating_sub(4)));
+        let title = truncate(&self.title(), box_title_columns(area));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let field = Rect { height: inner.height.min(1), ..inner };
@@ -286,5 +286,21 @@ mod tests {
         assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
         assert_eq!(ask(InputField::RowBlock, "0"), Err("a whole number, 1 or more".to_owned()));
         assert!(ask(InputField::TrackId, "  ").is_err());
+    }
+
+    /// Returns the screen with this dialog, at the smallest size, as text.
+    fn screen_with(dialog: InputDialog) -> String {
+        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        app.size = crate::tui::geometry::MIN_SCREEN_SIZE;
+        app.open(dialog);
+        crate::tui::pull_request::tests::screen(&app, crate::tui::jobs::tests::at(0))
+    }
+
+    #[test]
+    fn a_title_that_is_cut_ends_with_an_ellipsis() {
+        let job_title = CleanText::line("Fix the code samples that no longer compile");
+        let dialog = InputDialog::new(InputField::Title(JobKey(1)), "").with_job(&job_title);
+        let shown = screen_with(dialog);
+        assert!(shown.lines().any(|line| line.contains("Rename job: Fix the code") && line.contains('…')), "{shown}");
     }
 }

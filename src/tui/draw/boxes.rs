@@ -10,6 +10,12 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Clear;
 
+/// Returns the number of columns for the text of a title of a box that [`draw_box`] draws, with a blank on each side of
+/// the text.
+pub(in crate::tui) fn box_title_columns(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(6))
+}
+
 /// Clears the area, draws a box with a title, and returns the inner area.
 pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
     frame.render_widget(Clear, area);

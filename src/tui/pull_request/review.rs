@@ -9,7 +9,7 @@ use crate::tui::bulk_action::PullRequestTargets;
 use crate::tui::component::prelude::*;
 use crate::tui::compose::draft_state::DraftState;
 use crate::tui::compose::status_line::saved_state_text;
-use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::boxes::{box_title_columns, draw_box, draw_line};
 use crate::tui::draw::cursor;
 use crate::tui::draw::text::truncate;
 use crate::tui::geometry::{inside_borders, inside_margin};
@@ -202,7 +202,7 @@ impl Component for ReviewDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let area = Self::outer_area(view.app);
-        let title = truncate(&self.title, usize::from(area.width.saturating_sub(4)));
+        let title = truncate(&self.title, box_title_columns(area));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
         let (text, message) = self.text_and_message(view.app);
         frame.render_widget(self.input.area(), text);

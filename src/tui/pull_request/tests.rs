@@ -141,7 +141,7 @@ fn stored_details_are_requested_again_only_if_they_are_old() {
     assert!(texts(&app).iter().any(|line| line.contains("Two lines,")), "the older details stay");
 }
 
-fn screen(app: &App, now: Time) -> String {
+pub(in crate::tui) fn screen(app: &App, now: Time) -> String {
     let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a terminal");
     let theme = Theme::new(ColorDepth::None);
     terminal.draw(|frame| draw(frame, app, &theme, now)).expect("drawn");
