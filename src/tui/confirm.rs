@@ -192,8 +192,7 @@ impl Component for ConfirmDialog {
         draw_box(frame, layout.area, Line::styled(title, title_style), border);
         let text: Vec<Line<'_>> = layout.text_lines.into_iter().map(Line::raw).collect();
         frame.render_widget(Paragraph::new(text), layout.text);
-        let jobs = self.job_lines(usize::from(layout.jobs.width), usize::from(layout.jobs.height));
-        for (row, line) in layout.jobs.rows().zip(jobs) {
+        for (row, line) in layout.jobs.rows().zip(layout.job_lines) {
             let line = match line {
                 ConfirmLine::Target(text) => Line::styled(text, theme.text),
                 ConfirmLine::Skipped(text) => Line::styled(text, theme.muted),
@@ -218,6 +217,7 @@ pub(super) struct ConfirmLayout {
     area: Rect,
     text_lines: Vec<String>,
     pub text: Rect,
+    job_lines: Vec<ConfirmLine>,
     /// The list of jobs below the text, one per line.
     jobs: Rect,
     /// The line with the buttons.
@@ -251,7 +251,8 @@ impl ConfirmDialog {
         let text_lines = self.text_lines(columns, usize::from(available - reserved).max(1));
         let text = u16::try_from(text_lines.len()).unwrap_or(available);
         let max_job_lines = available.saturating_sub(text);
-        let jobs = u16::try_from(self.job_lines(columns, usize::from(max_job_lines)).len()).unwrap_or(max_job_lines);
+        let job_lines = self.job_lines(columns, usize::from(max_job_lines));
+        let jobs = u16::try_from(job_lines.len()).unwrap_or(max_job_lines);
         let lines = text.saturating_add(jobs);
         let area = g.small_dialog(lines.saturating_add(4));
         let inner = Rect {
@@ -273,6 +274,7 @@ impl ConfirmDialog {
             area,
             text_lines,
             text,
+            job_lines,
             jobs,
             buttons,
             yes: yes.intersection(inner),
@@ -285,10 +287,11 @@ impl ConfirmDialog {
     pub fn job_lines(&self, columns: usize, max_lines: usize) -> Vec<ConfirmLine> {
         let Some(targets) = self.on_yes.targets() else { return Vec::new() };
         let skipped = targets.skipped.len();
-        // If not all jobs fit, the skipped jobs get at most a third of the lines, because the other jobs matter more.
-        // The skipped jobs get at least one line, so that the user sees that jobs are skipped.
-        let skipped_lines =
-            if targets.titles.len() + skipped <= max_lines { skipped } else { skipped.min((max_lines / 3).max(1)) };
+        // The jobs that the action applies to matter more than the skipped jobs. If not all jobs fit, the skipped jobs
+        // get a third of the lines, or the lines that the others leave. They get at least one line, so that the user
+        // sees that jobs are skipped.
+        let left_by_others = max_lines.saturating_sub(targets.titles.len());
+        let skipped_lines = skipped.min((max_lines / 3).max(1).max(left_by_others));
         let titles = targets.titles.iter().map(|title| format!("• {title}"));
         let left_out = targets.skipped.iter().map(|(title, reason)| {
             // A long title is truncated, but never the reason.
@@ -386,5 +389,28 @@ impl App {
                 effects.push(Effect::SaveFilter { filter, replaces_existing: true });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::jobs::tests::at;
+
+    #[test]
+    fn skipped_jobs_fill_the_lines_that_the_other_jobs_leave() {
+        let titles = |name: &str, count: usize| (1..=count).map(|n| CleanText::line(&format!("{name} {n}"))).collect();
+        let skipped: Vec<CleanText> = titles("Skipped job", 24);
+        let targets = Targets {
+            keys: Vec::new(),
+            titles: titles("Target job", 3),
+            skipped: skipped.into_iter().map(|title| (title, "already done")).collect(),
+        };
+        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        let on_yes = ConfirmAction::Bulk(BulkAction::MarkDone, targets);
+        app.open(ConfirmDialog { text: "Mark 3 jobs as done?".to_owned(), on_yes });
+        let shown = crate::tui::pull_request::tests::screen(&app, at(0));
+        let listed = |text: &str| shown.lines().filter(|line| line.contains(text)).count();
+        assert_eq!((listed("• Target job"), listed("Skipped: Skipped job"), listed("and 11 skipped")), (3, 13, 1), "{shown}");
     }
 }
