@@ -3,6 +3,7 @@
 use super::bulk_action::{BulkAction, Targets};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
+use std::collections::HashSet;
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::{Job, JobKey};
@@ -16,7 +17,48 @@ pub(super) fn has_queued_prompt(row: &Job) -> bool {
     matches!(row.local.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
 
+/// Whether a prompt of a new job waits in the queue, paused or not. Only such prompts can be moved in the queue.
+pub(super) fn is_queued_new_job(row: &Job) -> bool {
+    has_queued_prompt(row) && row.id.is_none()
+}
+
+/// Returns the position in the queue; smaller positions are sent first.
+fn queue_position(row: &Job) -> i64 {
+    row.local.queue_position.unwrap_or(i64::MAX)
+}
+
+/// The reasons for skipping a job when prompts are moved in the queue.
+const NOT_QUEUED_REASON: &str = "not queued";
+const NOT_NEW_REASON: &str = "not a new job";
+const ALREADY_FIRST_REASON: &str = "already first";
+const ALREADY_LAST_REASON: &str = "already last";
+
 impl App {
+    /// Whether the job that keys act on, or at least one of these jobs, can be moved earlier in the queue or, if
+    /// `is_earlier` is false, later.
+    pub(super) fn can_move_in_queue(&self, is_earlier: bool) -> bool {
+        let keys = self.target_keys();
+        let reason = self.reason_not_movable(&keys, is_earlier);
+        keys.iter().filter_map(|key| self.active_list().get(*key)).any(|row| reason(row).is_none())
+    }
+
+    /// Returns a function that returns why one of these jobs can't be moved in the queue, or `None` if it can. A job is
+    /// first if only other jobs of `keys` are before it, because the jobs keep their order.
+    fn reason_not_movable(&self, keys: &[JobKey], is_earlier: bool) -> impl Fn(&Job) -> Option<&'static str> {
+        let moved: HashSet<JobKey> = keys.iter().copied().collect();
+        let others = self.active_list().rows().filter(|row| is_queued_new_job(row) && !moved.contains(&row.key));
+        let (first, last) = others.map(queue_position).fold((i64::MAX, i64::MIN), |(first, last), position| {
+            (first.min(position), last.max(position))
+        });
+        move |row| match () {
+            () if !has_queued_prompt(row) => Some(NOT_QUEUED_REASON),
+            () if !is_queued_new_job(row) => Some(NOT_NEW_REASON),
+            () if is_earlier && queue_position(row) <= first => Some(ALREADY_FIRST_REASON),
+            () if !is_earlier && queue_position(row) >= last => Some(ALREADY_LAST_REASON),
+            () => None,
+        }
+    }
+
     /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them,
     /// or if no prompt is queued or the prompts are paused.
     pub fn hourly_limit_wait(&self, row: &Job, now: Time) -> Option<Wait> {
@@ -45,9 +87,18 @@ impl App {
 
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.target_keys();
-        let targets = self.split_targets(&keys, |row| (!has_queued_prompt(row)).then_some("not queued"));
+        let targets = match action {
+            Action::SendEarlier | Action::SendLater => {
+                self.split_targets(&keys, self.reason_not_movable(&keys, action == Action::SendEarlier))
+            }
+            _ => self.split_targets(&keys, |row| (!has_queued_prompt(row)).then_some(NOT_QUEUED_REASON)),
+        };
         if targets.keys.is_empty() {
+            let is_skipped_as = |reason| targets.skipped.iter().any(|(_, other)| *other == reason);
             let text = match self.acts_on_marks() {
+                _ if is_skipped_as(ALREADY_FIRST_REASON) => "Already first in the queue.",
+                _ if is_skipped_as(ALREADY_LAST_REASON) => "Already last in the queue.",
+                _ if is_skipped_as(NOT_NEW_REASON) => "Only queued new jobs can be moved.",
                 true => "None of the marked jobs has a queued prompt.",
                 false => "This job has no queued prompt.",
             };

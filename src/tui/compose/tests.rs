@@ -360,10 +360,8 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     (waiting.local.undelivered, waiting.revision) = (Some(DeliveryKind::Queued), 2);
     fixture.send(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![waiting.clone()]))));
     let effects = |change| [Effect::Jobs(JobsEffect::ChangeQueue(vec![JobKey(1)], change))];
-    for (key, change) in [("p", QueueChange::Pause), ("<", QueueChange::Up), (">", QueueChange::Down)] {
-        fixture.type_text(key);
-        assert_eq!(fixture.effects, effects(change));
-    }
+    fixture.type_text("p");
+    assert_eq!(fixture.effects, effects(QueueChange::Pause));
     fixture.type_text("xn");
     assert!(fixture.effects.is_empty());
     fixture.type_text("xy");
@@ -372,6 +370,39 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     fixture.send(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![waiting]))));
     fixture.type_text("p");
     assert_eq!(fixture.effects, effects(QueueChange::Resume));
+}
+
+#[test]
+fn only_queued_new_jobs_are_moved_and_only_up_to_the_ends_of_the_queue() {
+    let mut fixture = Fixture::new(Vec::new());
+    for (key, place) in [(3, 11), (4, 12), (5, 13)] {
+        let mut queued = row(key, Status::Active);
+        (queued.local.undelivered, queued.local.queue_position) = (Some(DeliveryKind::Queued), Some(place));
+        (queued.revision, queued.id) = (9, if key == 5 { queued.id } else { None });
+        fixture.send(Msg::Engine(EngineEvent::Job(Box::new(queued))));
+    }
+    let footer = |fixture: &Fixture| {
+        let labels: Vec<_> = fixture.app.footer(300).into_iter().map(|hint| hint.label).collect();
+        (labels.contains(&"earlier".into()), labels.contains(&"later".into()))
+    };
+    let moved = |key, change| [Effect::Jobs(JobsEffect::ChangeQueue(vec![JobKey(key)], change))];
+    let notice = |fixture: &Fixture| fixture.app.notice.as_ref().expect("a notice").text.to_string();
+    fixture.app.jobs.select(JobKey(3));
+    assert_eq!(footer(&fixture), (false, true));
+    fixture.type_text("<");
+    assert_eq!((notice(&fixture).as_str(), fixture.effects.len()), ("Already first in the queue.", 0));
+    fixture.type_text(">");
+    assert_eq!(fixture.effects, moved(3, QueueChange::Down));
+    fixture.app.jobs.select(JobKey(4));
+    assert_eq!(footer(&fixture), (true, false), "the follow-up after it doesn't count");
+    fixture.type_text(">");
+    assert_eq!((notice(&fixture).as_str(), fixture.effects.len()), ("Already last in the queue.", 0));
+    fixture.type_text("<");
+    assert_eq!(fixture.effects, moved(4, QueueChange::Up));
+    fixture.app.jobs.select(JobKey(5));
+    assert_eq!(footer(&fixture), (false, false));
+    fixture.type_text("<");
+    assert_eq!((notice(&fixture).as_str(), fixture.effects.len()), ("Only queued new jobs can be moved.", 0));
 }
 
 #[test]

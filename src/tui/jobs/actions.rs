@@ -4,15 +4,16 @@
 use crate::model::job::Job;
 use crate::model::prompt::DeliveryKind;
 use crate::tui::component::prelude::*;
-use crate::tui::queue::has_queued_prompt;
+use crate::tui::queue::{has_queued_prompt, is_queued_new_job};
 
 /// Returns the label of an action in the footer. `None` if the action would do nothing now.
 pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLabel> {
     let list = app.active_list();
     let selected = list.selected();
     let is_possible = match action {
-        Action::PauseQueue | Action::SendEarlier | Action::SendLater | Action::RemoveFromQueue => {
-            app.any_target_job(has_queued_prompt)
+        Action::PauseQueue | Action::RemoveFromQueue => app.any_target_job(has_queued_prompt),
+        Action::SendEarlier | Action::SendLater => {
+            app.any_target_job(is_queued_new_job) && app.can_move_in_queue(action == Action::SendEarlier)
         }
         Action::Filter | Action::NextSort => !list.is_empty(),
         Action::Mark | Action::Rename | Action::Tags | Action::Note | Action::Open => selected.is_some(),
