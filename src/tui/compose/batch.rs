@@ -6,7 +6,7 @@ use super::editor::MAX_TEXT_COLUMNS;
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::batch::parse_prompts;
 use crate::model::failure::Failure;
-use crate::model::job::{Job, JobGroup};
+use crate::model::job::Job;
 use crate::model::ledger::{Budget, Quota, RATE_LIMIT_WINDOW};
 use crate::model::prompt::DraftTarget;
 use crate::model::text::CleanText;
@@ -204,7 +204,7 @@ impl App {
         if !self.is_budget_known(Quota::Create) {
             return format!("{}; requests left this hour: unknown", plural(jobs, "job"));
         }
-        let ahead = self.jobs.count_of(JobGroup::Queued);
+        let ahead = self.jobs.count_queued_new_jobs();
         schedule_text(jobs, ahead, self.budget(Quota::Create), now, self.config.offset)
     }
 
@@ -212,7 +212,7 @@ impl App {
     /// unknown.
     fn can_start_at_once(&self, jobs: usize) -> bool {
         let left = usize::try_from(self.budget(Quota::Create).requests_left()).unwrap_or(usize::MAX);
-        self.is_budget_known(Quota::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
+        self.is_budget_known(Quota::Create) && jobs + self.jobs.count_queued_new_jobs() <= left
     }
 
     pub(in crate::tui) fn apply_batch_result(

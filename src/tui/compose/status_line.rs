@@ -3,7 +3,6 @@
 
 use super::draft_state::DraftState;
 use crate::model::Time;
-use crate::model::job::JobGroup;
 use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW, Wait};
 use crate::model::prompt::DraftTarget;
 use crate::tui::App;
@@ -93,7 +92,7 @@ fn cost_text_variants(app: &App, theme: &Theme, quota: Quota, requests: usize, n
     let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
     let when = app.send_time_text(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
     // New jobs that are already queued are sent before the new jobs of a batch.
-    let ahead = if quota == Quota::Create && requests > 1 { app.jobs.count_of(JobGroup::Queued) } else { 0 };
+    let ahead = if quota == Quota::Create && requests > 1 { app.jobs.count_queued_new_jobs() } else { 0 };
     let sent_now = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(ahead);
     match left {
         0 => {
@@ -202,5 +201,23 @@ mod tests {
         assert!(with_queue(63, Quota::Create).contains("| 61 of 63 will be sent now, the others "));
         assert!(with_queue(61, Quota::Create).contains("| uses 61 of 63 new jobs left"));
         assert!(with_queue(63, Quota::FollowUp).contains("| uses 63 of 63 follow-ups left"));
+    }
+
+    #[test]
+    fn only_queued_new_jobs_that_are_not_paused_are_sent_before_a_batch() {
+        let job = |key, state, is_new: bool, dismissed| {
+            let mut job = crate::tui::jobs::tests::row(key, crate::model::remote_job::Status::Active);
+            (job.local.undelivered, job.local.dismissed) = (Some(state), dismissed);
+            job.id = job.id.filter(|_| !is_new);
+            job
+        };
+        let app = crate::tui::finish_alerts::tests::app(vec![
+            job(1, DeliveryKind::Queued, true, false),
+            job(2, DeliveryKind::Queued, true, true),
+            job(3, DeliveryKind::Paused, true, false),
+            job(4, DeliveryKind::Queued, false, false),
+            job(5, DeliveryKind::Rejected, true, false),
+        ]);
+        assert_eq!(app.jobs.count_queued_new_jobs(), 2);
     }
 }

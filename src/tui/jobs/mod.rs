@@ -23,6 +23,7 @@ use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSortKey, JobSorting, ListItem, SECTION_COUNT, section_index};
 use crate::model::job::{FirstJobs, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::prompt::DeliveryKind;
 use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use crate::tui::widgets::scroll::FirstLine;
@@ -211,6 +212,13 @@ impl JobList {
     /// Returns how many jobs are in a group, regardless of the filter.
     pub fn count_of(&self, group: JobGroup) -> usize {
         self.group_counts.get(section_index(group)).copied().unwrap_or(0)
+    }
+
+    /// Returns how many new jobs wait in the queue and are not paused, including dismissed jobs, whose prompts are sent
+    /// as well. Queued follow-ups don't count, because they have another limit.
+    pub fn count_queued_new_jobs(&self) -> usize {
+        let is_queued = |row: &&Job| row.id.is_none() && row.local.undelivered == Some(DeliveryKind::Queued);
+        self.rows.iter().filter(is_queued).count()
     }
 
     /// Returns the number of all jobs that are loaded, whether they are listed or not.
