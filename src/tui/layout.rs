@@ -1,11 +1,11 @@
 //! Saves the layout and restores it at the next start: the panes, the screen, and the filter and order of the lists.
 //! The layout is loaded before the first frame and saved a second after a change, without a notice.
 
-use super::geometry::{JobsArrangement, PaneConstraints};
+use super::geometry::{JobsArrangement, PaneConstraints, compute_layout};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
 use super::state::LayoutSaveState;
-use super::{App, AppConfig, Effect, Screen, Severity};
+use super::{App, AppConfig, Effect, Pane, Screen, Severity};
 use crate::model::Time;
 use crate::model::layout::{JobsLayout, Layout, SavedScreen, SortBy};
 use chrono::TimeDelta;
@@ -136,18 +136,33 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
+    /// Whether [`Self::toggle_detail`] can have an effect: false if the details fill the screen because there is no space
+    /// for the list next to them.
+    pub(super) fn can_toggle_detail(&self) -> bool {
+        let shown = PaneConstraints { hides_detail: false, ..self.panes };
+        self.pane == Pane::List || compute_layout(self.size, shown).shows_both_panes()
+    }
+
     /// Hides the details beside or below the list, or shows them again, and shows a notice about the result. If no job
-    /// can be selected, there are no details, so only shows a notice about this.
+    /// can be selected, or if the details fill a small screen, only shows a notice about this.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         if self.has_nothing_to_select() {
             self.notify(Severity::Info, "No job is listed, so there are no details.", now);
             return;
         }
+        if !self.can_toggle_detail() {
+            self.notify(Severity::Info, "No space to show the list next to the details.", now);
+            return;
+        }
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
+        let close = self.key_label(Context::Detail, Action::Close);
         let text = match self.geometry().arrangement {
             JobsArrangement::SideBySide => "The details are next to the list.".to_owned(),
             JobsArrangement::Stacked => "The details are below the list.".to_owned(),
+            JobsArrangement::OneAtATime if self.pane == Pane::Detail => {
+                format!("The details fill the screen. Press {close} to go back to the list.")
+            }
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
             JobsArrangement::OneAtATime => format!("No space for the details here. {open} opens them."),
         };
@@ -163,7 +178,8 @@ mod tests {
     use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, Pane, SavedFilter, ViewsEffect};
+    use crate::tui::keymap::bindings_of;
+    use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, SavedFilter, ViewsEffect};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -311,6 +327,24 @@ mod tests {
         app.update(Msg::Input(Event::Resize(80, 24)), at(2));
         press(&mut app, "i", 2);
         assert!(!app.geometry().shows_both_panes() && notice(&app).contains("No space"));
+    }
+
+    #[test]
+    fn the_key_that_hides_the_details_acts_on_details_with_the_focus_only_if_the_list_fits_beside_them() {
+        let mut app = started_app(start());
+        let notice = |app: &App| app.notice.as_ref().expect("a notice").text.to_string();
+        let offers_key = |app: &App| {
+            let row = bindings_of(Context::Detail).iter().find(|row| row.action == Action::ToggleDetail);
+            app.footer_label_of(row.expect("a binding")).is_some()
+        };
+        press(&mut app, "\ni", 1);
+        assert!(!app.geometry().shows_both_panes() && notice(&app).starts_with("The details fill the screen."));
+        press(&mut app, "i", 1);
+        assert!(app.geometry().shows_both_panes() && offers_key(&app));
+        app.update(Msg::Input(Event::Resize(80, 24)), at(2));
+        press(&mut app, "i", 2);
+        assert_eq!(notice(&app), "No space to show the list next to the details.");
+        assert!(!app.panes.hides_detail && !offers_key(&app), "nothing changed");
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Component for JobsScreen {
             Action::Changes | Action::PullRequest => {
                 FooterLabel::default_if(!app.acts_on_marks() && app.selected_job_has_tabs())
             }
+            Action::ToggleDetail => FooterLabel::default_if(app.can_toggle_detail()),
             Action::BeforeAfter => FooterLabel::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
                 let has_filter = !app.jobs_filter_text().trim().is_empty();
