@@ -1,6 +1,7 @@
 //! Building a preview of the site with the changes of a pull request. A build is requested only after a key
 //! press. Its state is then requested until the build ends, even if the dialog was closed in the meantime.
 
+use super::PullRequestDialog;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobKey;
@@ -9,7 +10,7 @@ use crate::model::pull_request_details::page_of_file;
 use crate::model::text::CleanText;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;
-use crate::tui::{App, Effect, JobsEffect, Severity};
+use crate::tui::{App, Effect, JobsEffect, Pane, Screen, Severity};
 
 /// After this number of consecutive failed requests for the state of a build, the state is no longer requested.
 const MAX_CONSECUTIVE_FAILURES: u8 = 5;
@@ -93,13 +94,29 @@ impl App {
         let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
         match state {
             Some(BuildState::Success) => {
-                let key = self.key_label(Context::PullRequest, Action::Preview);
-                self.notify(Severity::Info, &format!("The preview of #{number} is ready: {key} opens it."), now);
+                let keys = self.keys_that_open_preview(job).map(|keys| format!(": {keys}")).unwrap_or_default();
+                self.notify(Severity::Info, &format!("The preview of #{number} is ready{keys}."), now);
             }
             Some(BuildState::Failure) => {
                 self.notify(Severity::Warning, &format!("The preview of #{number} could not be built."), now);
             }
             _ => {}
         }
+    }
+
+    /// Names the keys that open the preview of this job from the screen or dialog on top: `p opens it`. `None` if no
+    /// keys do so, because another job is selected or something else is on top.
+    fn keys_that_open_preview(&self, job: JobKey) -> Option<String> {
+        let preview = self.key_label(Context::PullRequest, Action::Preview);
+        if self.top::<PullRequestDialog>().is_some_and(|dialog| dialog.job == job) {
+            return Some(format!("{preview} opens it"));
+        }
+        let is_selected = self.screen == Screen::Jobs && self.jobs.selected().is_some_and(|selected| selected.key == job);
+        if !is_selected || !self.dialogs.is_empty() || self.acts_on_marks() {
+            return None;
+        }
+        let context = if self.pane == Pane::List { Context::Jobs } else { Context::Detail };
+        let pull_request = self.key_label(context, Action::PullRequest);
+        Some(format!("{pull_request}, then {preview}, opens it"))
     }
 }

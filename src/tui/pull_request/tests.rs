@@ -615,7 +615,8 @@ fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages()
     }
     press(&mut app, "Esc");
     assert_eq!(answer_build_check(&mut app, Ok(build(BuildState::Success))), [], "it has ended");
-    assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "The preview of #7 is ready: p opens it.");
+    let notice = |app: &App| app.notice.as_ref().expect("a notice").text.to_string();
+    assert_eq!(notice(&app), "The preview of #7 is ready: O, then p, opens it.");
     press(&mut app, "O");
     answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(100) })));
     let open = |url: &str| Effect::OpenUrl(CleanText::line(url));
@@ -623,6 +624,22 @@ fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages()
     select(&mut app, "a.mdx");
     assert_eq!(press(&mut app, "o"), [open("https://acme-docs-1.mintlify.site/a")]);
     assert_eq!(press(&mut app, "b").len(), 1, "it can be built again");
+}
+
+#[test]
+fn the_notice_of_a_built_preview_names_only_keys_that_open_it_from_there() {
+    for (keys, expected) in [
+        ("r", "The preview of #7 is ready: p opens it."),
+        ("?", "The preview of #7 is ready."),
+        ("Esc", "The preview of #7 is ready: O, then p, opens it."),
+        ("Esc 3", "The preview of #7 is ready."),
+        ("Esc v", "The preview of #7 is ready."),
+    ] {
+        let (mut app, _) = app_with_running_build();
+        press(&mut app, keys);
+        answer_build_check(&mut app, Ok(build(BuildState::Success)));
+        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), expected, "{keys}");
+    }
 }
 
 #[test]
