@@ -139,6 +139,11 @@ pub trait Component: Any + Debug + Send {
         Some(FooterLabel::Default)
     }
 
+    /// Returns what an action does in this component, for the help. `None` if the text of its key binding applies.
+    fn help_text(&self, _action: Action) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the component shows the key of an action itself, so that the footer leaves it out.
     fn shows_key(&self, _action: Action) -> bool {
         false

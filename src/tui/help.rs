@@ -48,6 +48,8 @@ pub struct Help {
     is_over_text_input: bool,
     /// The bindings that had an effect when the help was opened.
     rows: Vec<&'static Binding>,
+    /// The texts of the component that the help is about, for actions whose binding has another text.
+    texts: Vec<(Action, &'static str)>,
     /// The keys and names of the custom commands that could be run when the help was opened.
     commands: Vec<(String, String)>,
     /// The index of the first visible line.
@@ -307,9 +309,11 @@ impl Help {
         let mut rows: Vec<_> =
             keymap.active_bindings_with(contexts, is_possible).map(|(row, ())| row).filter(has_key).collect();
         rows.sort_by_key(|row| !matches!(row.action, Action::Open | Action::Confirm));
+        let text = |row: &&Binding| Some((row.action, app.top_component()?.help_text(row.action)?));
+        let texts = rows.iter().filter_map(text).collect();
         let commands = app.runnable_commands().filter(|_| !is_over_text_input);
         let commands = commands.map(|custom| (custom.key.to_string(), custom.name.to_string())).collect();
-        Self { contexts, is_over_text_input, rows, commands, scroll: 0, query: None, is_typing: false }
+        Self { contexts, is_over_text_input, rows, texts, commands, scroll: 0, query: None, is_typing: false }
     }
 
     /// Returns the area of the lines. During a search, the search input takes the first row of the inner area, if there
@@ -319,6 +323,11 @@ impl Help {
             return inner;
         }
         Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
+    }
+
+    fn text_of(&self, binding: &Binding) -> &'static str {
+        let text = self.texts.iter().find(|(action, _)| *action == binding.action);
+        text.map_or(binding.help, |(_, text)| text)
     }
 
     /// Returns the possible actions of a group with their keys. Some actions share a row.
@@ -344,7 +353,7 @@ impl Help {
         };
         let of_group = self.rows.iter().filter(|row| row.action.group() == group);
         let rows = of_group.filter_map(|binding| match combined.iter().find(|(rows, ..)| rows.contains(binding)) {
-            None => Some(row(&[*binding], keys(binding), binding.help)),
+            None => Some(row(&[*binding], keys(binding), self.text_of(binding))),
             Some((rows, keys, text)) if rows.first() == Some(binding) => Some(row(rows, vec![keys.clone()], text)),
             Some(_) => None,
         });

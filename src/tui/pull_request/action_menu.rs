@@ -18,9 +18,10 @@ use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
 /// Actions that apply only to a single pull request. They do nothing in this menu, which is for all marked jobs.
-const SINGLE_PULL_REQUEST_ACTIONS: [Action; 7] = [
+const SINGLE_PULL_REQUEST_ACTIONS: [Action; 8] = [
     Action::FollowUp,
     Action::NextPane,
+    Action::PreviousPane,
     Action::Preview,
     Action::BuildPreview,
     Action::OpenPr,
@@ -80,6 +81,20 @@ impl Component for PullRequestActionMenu {
             action if SINGLE_PULL_REQUEST_ACTIONS.contains(&action) => None,
             _ => Some(FooterLabel::Default),
         }
+    }
+
+    /// Returns the texts of the actions whose binding describes what they do with a single pull request.
+    fn help_text(&self, action: Action) -> Option<&'static str> {
+        Some(match action {
+            Action::Open => "choose the selected action",
+            Action::Approve => "approve the pull requests",
+            Action::RequestChanges => "request changes with a review of each",
+            Action::Comment => "write a comment on each",
+            Action::Merge => "merge the pull requests",
+            Action::MarkReady => "mark the drafts as ready for review",
+            Action::ClosePullRequest => "close the pull requests without merging",
+            _ => return None,
+        })
     }
 
     fn shows_key(&self, action: Action) -> bool {

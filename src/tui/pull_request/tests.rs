@@ -527,6 +527,17 @@ fn a_pull_request_of_two_marked_jobs_is_acted_on_once() {
     );
 }
 
+#[test]
+fn the_help_of_the_menu_describes_what_its_keys_do_with_several_pull_requests() {
+    let mut app = app_with_marks();
+    press(&mut app, "O ?");
+    let shown = screen(&app, at(0));
+    assert!(shown.contains("choose the selected action") && shown.contains("merge the pull requests"), "{shown}");
+    for absent in ["open the link", "show the thread", "displayed commit"] {
+        assert!(!shown.contains(absent), "{absent} in {shown}");
+    }
+}
+
 fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullRequestAction) -> Vec<Effect> {
     app.update(Msg::Jobs(JobsMsg::PullRequestActionEnded { job: JobKey(job), action: action.clone(), outcome }), at(2))
 }
