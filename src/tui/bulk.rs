@@ -189,7 +189,13 @@ impl App {
             [(what, text)] => Effect::copy(&format!("the {what} {text}"), text.clone()),
             many => {
                 let lines: Vec<&str> = many.iter().map(|(_, text)| text.as_str()).collect();
-                Effect::copy(&format!("{} links", many.len()), lines.join("\n"))
+                let is_all = |kind| many.iter().all(|(what, _)| *what == kind);
+                let kinds = match () {
+                    () if is_all(LINK) => "links",
+                    () if is_all(JOB_ID) => "job ids",
+                    () => "links or ids",
+                };
+                Effect::copy(&format!("{} {kinds}", format::format_count(many.len())), lines.join("\n"))
             }
         };
         effects.push(copy);
@@ -251,7 +257,9 @@ impl App {
                 self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
             0 if targets.skipped.iter().any(|(_, reason)| *reason == UNRESOLVED_PROMPT_REASON) => {
-                self.notify(Severity::Info, "This job has an unresolved prompt: press ! to resolve it first.", now)
+                let key = self.key_label(Context::Jobs, Action::Resolve);
+                let text = format!("This job has an unresolved prompt: press {key} to resolve it first.");
+                self.notify(Severity::Info, &text, now)
             }
             0 => {
                 let text = "Only failed jobs and jobs with a pull request can be marked as done.";
@@ -310,12 +318,16 @@ impl App {
     }
 }
 
+/// The names of what can be copied from a job.
+const LINK: &str = "link";
+const JOB_ID: &str = "job id";
+
 /// Returns what can be copied from a job, as a name and a text: the pull request link or, if the job has no pull
 /// request, the job id. Returns `None` if the job has neither.
 fn link_or_id(row: &Job) -> Option<(&'static str, String)> {
     match (&row.remote.pr_link, &row.id) {
-        (Some(link), _) => Some(("link", link::display_url(link).to_string())),
-        (None, Some(id)) => Some(("job id", id.to_clean_text().to_string())),
+        (Some(link), _) => Some((LINK, link::display_url(link).to_string())),
+        (None, Some(id)) => Some((JOB_ID, id.to_clean_text().to_string())),
         (None, None) => None,
     }
 }

@@ -411,6 +411,10 @@ mod tests {
         app.open(ConfirmDialog { text: "Mark 3 jobs as done?".to_owned(), on_yes });
         let shown = crate::tui::pull_request::tests::screen(&app, at(0));
         let listed = |text: &str| shown.lines().filter(|line| line.contains(text)).count();
-        assert_eq!((listed("• Target job"), listed("Skipped: Skipped job"), listed("and 11 skipped")), (3, 13, 1), "{shown}");
+        assert_eq!(
+            (listed("• Target job"), listed("Skipped: Skipped job"), listed("and 11 skipped")),
+            (3, 13, 1),
+            "{shown}"
+        );
     }
 }

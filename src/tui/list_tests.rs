@@ -750,6 +750,65 @@ fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     assert_eq!(app.jobs.marked_count(), 0);
 }
 
+#[test]
+fn the_footer_offers_to_resume_marked_prompts_if_all_of_them_are_paused() {
+    let mut app = app();
+    for (key, state) in [(6, DeliveryKind::Paused), (7, DeliveryKind::Paused), (8, DeliveryKind::Queued)] {
+        let mut queued = row(key, Status::Active);
+        (queued.local.undelivered, queued.revision) = (Some(state), 9);
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(queued))), at(0));
+    }
+    let offers = |app: &App, label: &str| app.footer(300).iter().any(|hint| hint.label == label);
+    for key in [6, 7] {
+        app.jobs.select(JobKey(key));
+        press(&mut app, "v");
+    }
+    assert!(offers(&app, "resume") && !offers(&app, "pause"));
+    app.jobs.select(JobKey(8));
+    press(&mut app, "v");
+    assert!(offers(&app, "pause") && !offers(&app, "resume"), "the key pauses all of them");
+}
+
+#[test]
+fn the_notice_about_copied_texts_says_whether_they_are_links_or_ids() {
+    let mut app = app();
+    for key in [6, 7] {
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row(key, Status::Active)))), at(0));
+    }
+    let mut copy_notice = |keys: &[i64]| {
+        app.jobs.clear_marks();
+        for key in keys {
+            app.jobs.select(JobKey(*key));
+            press(&mut app, "v");
+        }
+        let effects = press(&mut app, "yy");
+        effects.iter().find_map(|effect| match effect {
+            Effect::Copy { success_notice, .. } => Some(success_notice.to_string()),
+            _ => None,
+        })
+    };
+    assert_eq!(copy_notice(&[2, 3]).as_deref(), Some("Copied 2 links."));
+    assert_eq!(copy_notice(&[6, 7]).as_deref(), Some("Copied 2 job ids."));
+    assert_eq!(copy_notice(&[3, 6]).as_deref(), Some("Copied 2 links or ids."));
+}
+
+#[test]
+fn the_notice_about_an_unresolved_prompt_names_the_configured_key() {
+    let mut app = app();
+    let mut unconfirmed = row(6, Status::Active);
+    (unconfirmed.local.undelivered, unconfirmed.revision) = (Some(DeliveryKind::Unconfirmed), 9);
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(unconfirmed))), at(0));
+    app.jobs.select(JobKey(6));
+    app.config.keymap.set_keys(
+        crate::tui::keymap::Context::Jobs,
+        "resolve",
+        vec![crate::tui::chord::plain_key(KeyCode::F(6))],
+    );
+    press(&mut app, "m");
+    let notice = app.notice.as_ref().expect("a notice").text.to_string();
+    assert_eq!(notice, "This job has an unresolved prompt: press F6 to resolve it first.");
+}
+
 /// Creates the dashboard of [`app`], but with unhandled jobs, which are in the group `NeedsYou`.
 fn app_with_unhandled_jobs() -> App {
     let mut app = app();

@@ -3,7 +3,6 @@
 use super::bulk_action::{BulkAction, Targets};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
-use std::collections::HashSet;
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::{Job, JobKey};
@@ -11,6 +10,7 @@ use crate::model::ledger::{MAX_RATE_LIMIT_WAIT, Quota, Wait};
 use crate::model::prompt::DeliveryKind;
 use crate::tui::JobsEffect;
 use chrono::TimeDelta;
+use std::collections::HashSet;
 
 /// Whether a job has a queued prompt, paused or not.
 pub(super) fn has_queued_prompt(row: &Job) -> bool {
@@ -47,9 +47,9 @@ impl App {
     fn reason_not_movable(&self, keys: &[JobKey], is_earlier: bool) -> impl Fn(&Job) -> Option<&'static str> {
         let moved: HashSet<JobKey> = keys.iter().copied().collect();
         let others = self.active_list().rows().filter(|row| is_queued_new_job(row) && !moved.contains(&row.key));
-        let (first, last) = others.map(queue_position).fold((i64::MAX, i64::MIN), |(first, last), position| {
-            (first.min(position), last.max(position))
-        });
+        let (first, last) = others
+            .map(queue_position)
+            .fold((i64::MAX, i64::MIN), |(first, last), position| (first.min(position), last.max(position)));
         move |row| match () {
             () if !has_queued_prompt(row) => Some(NOT_QUEUED_REASON),
             () if !is_queued_new_job(row) => Some(NOT_NEW_REASON),

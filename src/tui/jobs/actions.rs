@@ -35,15 +35,20 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
     is_possible.then(|| job_action_label(action, app))
 }
 
-/// Returns the label of an action on jobs. If no job is marked, the label of some actions depends on the state of the
-/// selected job.
+/// Returns the label of an action on jobs. The label of the key that pauses prompts depends on the jobs that it acts on.
+/// If no job is marked, the label of some other actions depends on the state of the selected job.
 pub(in crate::tui) fn job_action_label(action: Action, app: &App) -> FooterLabel {
     let list = app.active_list();
+    if action == Action::PauseQueue {
+        // The key resumes the prompts only if all of them are paused.
+        let has_prompt = |kind| app.any_target_job(|job| job.local.undelivered == Some(kind));
+        let resumes = has_prompt(DeliveryKind::Paused) && !has_prompt(DeliveryKind::Queued);
+        return if resumes { "resume".into() } else { FooterLabel::Default };
+    }
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };
     match action {
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "move back".into(),
-        Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "copy prompt".into(),
         _ => FooterLabel::Default,
     }

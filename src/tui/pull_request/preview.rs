@@ -111,7 +111,8 @@ impl App {
         if self.top::<PullRequestDialog>().is_some_and(|dialog| dialog.job == job) {
             return Some(format!("{preview} opens it"));
         }
-        let is_selected = self.screen == Screen::Jobs && self.jobs.selected().is_some_and(|selected| selected.key == job);
+        let is_selected =
+            self.screen == Screen::Jobs && self.jobs.selected().is_some_and(|selected| selected.key == job);
         if !is_selected || !self.dialogs.is_empty() || self.acts_on_marks() {
             return None;
         }
