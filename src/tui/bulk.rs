@@ -82,9 +82,10 @@ impl App {
             BulkAction::OpenPrs => self.open_pr_links(&keys, effects),
             BulkAction::CopyLinks => self.copy_links_or_ids(&keys, effects),
             BulkAction::Dismiss => {
+                let text = format!("{jobs} dismissed. {}", self.text_after_dismissing(&keys));
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} dismissed. Press {undo} to undo."), now);
+                self.notify(Severity::Info, &text, now);
                 self.change_jobs(keys, LocalChange::Dismissed(true), UNDO_TEXT_OF_DISMISS, effects);
             }
             BulkAction::Restore => {
@@ -229,12 +230,31 @@ impl App {
                 self.change_jobs(targets.keys, LocalChange::Dismissed(false), UNDO_TEXT_OF_RESTORE, effects)
             }
             _ => {
+                let text = format!("Dismissed. {}", self.text_after_dismissing(&targets.keys));
                 self.active_list_mut().move_selection_off(&targets.keys);
                 self.change_jobs(targets.keys, LocalChange::Dismissed(true), UNDO_TEXT_OF_DISMISS, effects);
-                let undo = self.key_label(Context::Jobs, Action::Undo);
-                self.notify(Severity::Info, &format!("Dismissed. Press {undo} to undo."), now);
+                self.notify(Severity::Info, &text, now);
             }
         }
+    }
+
+    /// Returns the sentences of the notice after these jobs were dismissed: how to undo this and, because dismissing a
+    /// job doesn't stop its queued prompts, that they are still sent.
+    fn text_after_dismissing(&self, keys: &[JobKey]) -> String {
+        let undo = self.key_label(Context::Jobs, Action::Undo);
+        let is_queued = |row: &&Job| row.local.undelivered == Some(DeliveryKind::Queued);
+        let prompts = match (self.jobs_with_keys(keys).filter(is_queued).count(), keys.len()) {
+            (0, _) => return format!("Press {undo} to undo."),
+            (_, 1) => "Its queued prompt is",
+            (_, _) => "Queued prompts are",
+        };
+        // The list of all profiles' jobs has no key that removes a prompt.
+        if self.all_jobs.is_some() {
+            return format!("{prompts} still sent. Press {undo} to undo.");
+        }
+        let remove = self.key_label(Context::Jobs, Action::RemoveFromQueue);
+        let prompt = if keys.len() == 1 { "the prompt" } else { "a prompt" };
+        format!("{prompts} still sent. Press {undo} to undo, then {remove} to remove {prompt}.")
     }
 
     /// Marks the jobs of [`Self::target_keys`] as done. If all of them are done already, moves them back to the group

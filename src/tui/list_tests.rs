@@ -809,6 +809,34 @@ fn the_notice_about_an_unresolved_prompt_names_the_configured_key() {
     assert_eq!(notice, "This job has an unresolved prompt: press F6 to resolve it first.");
 }
 
+#[test]
+fn the_notice_about_a_dismissed_job_says_that_its_queued_prompt_is_still_sent() {
+    let mut app = app();
+    for (key, state) in [(6, DeliveryKind::Queued), (7, DeliveryKind::Paused)] {
+        let mut queued = row(key, Status::Active);
+        (queued.local.undelivered, queued.revision) = (Some(state), 9);
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(queued))), at(0));
+    }
+    for (key, expected) in [
+        (6, "Dismissed. Its queued prompt is still sent. Press u to undo, then x to remove the prompt."),
+        (7, "Dismissed. Press u to undo."),
+        (5, "Dismissed. Press u to undo."),
+    ] {
+        app.jobs.select(JobKey(key));
+        press(&mut app, "d");
+        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), expected);
+    }
+    for key in [6, 5] {
+        app.jobs.select(JobKey(key));
+        press(&mut app, "v");
+    }
+    press(&mut app, "dy");
+    assert_eq!(
+        app.notice.as_ref().expect("a notice").text.as_str(),
+        "2 jobs dismissed. Queued prompts are still sent. Press u to undo, then x to remove a prompt."
+    );
+}
+
 /// Creates the dashboard of [`app`], but with unhandled jobs, which are in the group `NeedsYou`.
 fn app_with_unhandled_jobs() -> App {
     let mut app = app();
