@@ -27,6 +27,8 @@ pub struct InputDialog {
     pub check: InputCheck,
     /// The title of the job that the value is for. It is part of the title of the dialog.
     pub job_title: Option<CleanText>,
+    /// Whether the user has tried to confirm this text although it is not valid.
+    was_refused: bool,
 }
 
 /// The state of checking the value with a request to the service. Only the id of a job to link is checked.
@@ -70,7 +72,8 @@ pub enum InputValue {
 impl InputDialog {
     /// Creates the dialog with an initial text.
     pub fn new(field: InputField, text: &str) -> Self {
-        Self { field, input: TextInput::single_line(text), check: InputCheck::NotStarted, job_title: None }
+        let input = TextInput::single_line(text);
+        Self { field, input, check: InputCheck::NotStarted, job_title: None, was_refused: false }
     }
 
     /// Adds the title of the job that the value is for to the title of the dialog.
@@ -158,9 +161,12 @@ impl InputDialog {
         }
     }
 
-    /// Applies the value. While the value is invalid, does nothing, because the dialog already shows why.
+    /// Applies the value. While the value is invalid, only shows why.
     fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
-        let Ok(value) = self.value() else { return Flow::Handled };
+        let Ok(value) = self.value() else {
+            self.was_refused = true;
+            return Flow::Handled;
+        };
         let Cx { app, now, effects } = cx;
         match (self.field.clone(), value) {
             // The dialog stays open until the service has responded.
@@ -206,6 +212,7 @@ impl Component for InputDialog {
     }
 
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.was_refused = false;
         if self.check != InputCheck::Running {
             self.check = InputCheck::NotStarted;
         }
@@ -261,7 +268,9 @@ impl Component for InputDialog {
         let message = match (&self.check, self.value()) {
             (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),
             (InputCheck::Failed(why), _) => Line::styled(why.as_str(), theme.warning),
-            (_, Err(wrong)) if !self.input.is_blank() => Line::styled(format!("Type {wrong}."), theme.warning),
+            (_, Err(wrong)) if self.was_refused || !self.input.is_blank() => {
+                Line::styled(format!("Type {wrong}."), theme.warning)
+            }
             (_, Ok(InputValue::Ids(ids))) if ids.len() > 1 => {
                 Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
             }
@@ -302,5 +311,24 @@ mod tests {
         let dialog = InputDialog::new(InputField::Title(JobKey(1)), "").with_job(&job_title);
         let shown = screen_with(dialog);
         assert!(shown.lines().any(|line| line.contains("Rename job: Fix the code") && line.contains('…')), "{shown}");
+    }
+
+    #[test]
+    fn confirming_an_empty_dialog_shows_what_to_type_until_the_text_changes() {
+        for (field, expected) in [
+            (InputField::TrackId, "Type one or more ids, separated by"),
+            (InputField::FilterName, "Type a name."),
+            (InputField::PromptsFile, "Type a file name."),
+        ] {
+            let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+            app.size = crate::tui::geometry::MIN_SCREEN_SIZE;
+            app.open(InputDialog::new(field, ""));
+            let screen = |app: &App| crate::tui::pull_request::tests::screen(app, crate::tui::jobs::tests::at(0));
+            assert!(!screen(&app).contains("Type "), "{}", screen(&app));
+            crate::tui::pull_request::tests::press(&mut app, "Enter");
+            assert!(screen(&app).contains(expected), "{}", screen(&app));
+            crate::tui::finish_alerts::tests::press(&mut app, ' ');
+            assert!(app.find::<InputDialog>().is_some_and(|dialog| !dialog.was_refused));
+        }
     }
 }

@@ -75,7 +75,7 @@ fn unconfirmed_outcome(reason: CleanText, is_state_read: bool) -> ActionOutcome 
     ActionOutcome::Unconfirmed { reason, is_state_read }
 }
 
-pub(super) fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+pub(in crate::tui) fn press(app: &mut App, keys: &str) -> Vec<Effect> {
     let code = |key: &str| match key {
         "Enter" => KeyCode::Enter,
         "Tab" => KeyCode::Tab,
