@@ -38,6 +38,8 @@ pub struct BatchDialog {
     step: BatchStep,
     /// The number of prompts in the text; 0 if it can't be split into prompts.
     prompt_count: usize,
+    /// The path of the last file, as typed, if the file could not be read; otherwise empty.
+    unread_file: String,
     /// The reason why the prompts can't be queued, if there is one.
     pub message: Option<CleanText>,
 }
@@ -159,10 +161,12 @@ impl BatchDialog {
         Flow::Close
     }
 
-    fn apply_file(&mut self, file: CleanText, result: Result<Vec<String>, Failure>) {
+    fn apply_file(&mut self, path: String, result: Result<Vec<String>, Failure>) {
+        self.unread_file.clear();
         match result {
-            Ok(prompts) => self.step = BatchStep::Preview(Preview::new(Some(file), prompts)),
+            Ok(prompts) => self.step = BatchStep::Preview(Preview::new(Some(CleanText::line(&path)), prompts)),
             Err(failure) => {
+                self.unread_file = path;
                 self.step = BatchStep::Writing;
                 self.message = Some(failure.message);
             }
@@ -188,7 +192,8 @@ impl App {
         let input = TextInput::multi_line(&text);
         let prompt_count = count_prompts(&input);
         let draft_state = DraftState::Unchanged;
-        self.open(BatchDialog { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });
+        let (step, unread_file) = (BatchStep::Writing, String::new());
+        self.open(BatchDialog { input, draft_state, step, prompt_count, unread_file, message: None });
     }
 
     pub(in crate::tui) fn read_prompts_from_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
@@ -269,7 +274,7 @@ impl Component for BatchDialog {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => return self.confirm(cx),
-            Action::ReadFile => cx.app.open_input(InputField::PromptsFile, ""),
+            Action::ReadFile => cx.app.open_input(InputField::PromptsFile, &self.unread_file),
             _ => return Flow::Unhandled,
         }
         Flow::Handled
@@ -336,8 +341,7 @@ impl Component for BatchDialog {
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
             Msg::Prompts(PromptsMsg::PromptsRead { file, result }) => {
-                let file = CleanText::line(&file);
-                if matches!(&self.step, BatchStep::Reading(wanted) if *wanted == file) {
+                if matches!(&self.step, BatchStep::Reading(wanted) if *wanted == CleanText::line(&file)) {
                     self.apply_file(file, result);
                 }
             }

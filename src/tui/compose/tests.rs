@@ -350,6 +350,28 @@ fn typed_text_stays_a_draft_when_a_file_of_prompts_is_queued() {
 }
 
 #[test]
+fn a_path_that_could_not_be_read_can_be_corrected() {
+    let mut fixture = Fixture::new(Vec::new());
+    let path = |fixture: &Fixture| fixture.app.top::<InputDialog>().expect("a dialog").input.text();
+    fixture.type_text("b");
+    for (typed, expected) in [("p.cvs", "p.cvs"), ("!", "p.cvs!")] {
+        fixture.press_ctrl('f');
+        fixture.type_text(typed);
+        assert_eq!(path(&fixture), expected);
+        fixture.press(KeyCode::Enter);
+        let result = Err(Failure::local("File not found."));
+        fixture.send(Msg::Prompts(PromptsMsg::PromptsRead { file: expected.to_owned(), result }));
+    }
+    fixture.press_ctrl('f');
+    fixture.press(KeyCode::Enter);
+    let result = Ok(vec!["one".to_owned()]);
+    fixture.send(Msg::Prompts(PromptsMsg::PromptsRead { file: "p.cvs!".to_owned(), result }));
+    fixture.press(KeyCode::Esc);
+    fixture.press_ctrl('f');
+    assert_eq!(path(&fixture), "");
+}
+
+#[test]
 fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     let mut fixture = Fixture::new(Vec::new());
     for key in ['p', '<', '>', 'x'] {
