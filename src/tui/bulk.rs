@@ -52,7 +52,7 @@ impl App {
     /// Returns these jobs with their titles, and no skipped jobs.
     pub(super) fn job_targets(&self, keys: &[JobKey]) -> Targets {
         let titles = self.jobs_with_keys(keys).map(|row| row.local.title.clone()).collect();
-        Targets { keys: keys.to_vec(), titles, skipped: Vec::new() }
+        Targets { keys: keys.to_vec(), titles, ..Targets::default() }
     }
 
     /// Splits these jobs into the jobs that an action applies to and the jobs that it skips. `refusal` returns the

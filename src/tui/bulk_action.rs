@@ -32,6 +32,8 @@ pub struct Targets {
     pub titles: Vec<CleanText>,
     /// The marked jobs to skip, each as its title and the reason for skipping it.
     pub skipped: Vec<(CleanText, &'static str)>,
+    /// How far the list of these jobs is scrolled in the confirmation; 0 at the top.
+    pub scroll: usize,
 }
 
 /// The pull requests that an action applies to, with the head commits that were on screen.

@@ -25,8 +25,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The text between the two buttons.
 const BUTTON_SEPARATOR: &str = " · ";
+/// The text after the keys that scroll the list of jobs.
+const SCROLL_LABEL: &str = " scroll";
 
-/// A question that the user confirms or cancels. Every keyboard key except the key for yes cancels.
+/// A question that the user confirms or cancels. Every keyboard key cancels, except the key for yes and, if jobs are
+/// listed, the keys that scroll.
 #[derive(Debug)]
 pub struct ConfirmDialog {
     pub text: String,
@@ -93,6 +96,14 @@ impl ConfirmAction {
         }
     }
 
+    fn targets_mut(&mut self) -> Option<&mut Targets> {
+        match self {
+            Self::Bulk(_, targets) => Some(targets),
+            Self::RunPullRequestAction { targets, .. } => Some(&mut targets.listed_targets),
+            _ => None,
+        }
+    }
+
     /// Whether the action is visible to others and docdeck can't undo it.
     fn is_irreversible(&self) -> bool {
         let is_final =
@@ -141,12 +152,16 @@ impl ConfirmAction {
 
 impl Component for ConfirmDialog {
     fn contexts(&self) -> &'static [Context] {
-        &[Context::Confirm]
+        if self.on_yes.targets().is_some() { &[Context::Confirm, Context::Lists] } else { &[Context::Confirm] }
     }
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         let [yes, no] = self.button_labels();
-        Some(if action == Action::Yes { yes.into() } else { no.into() })
+        Some(match action {
+            Action::Yes => yes.into(),
+            Action::Close => no.into(),
+            _ => FooterLabel::Default,
+        })
     }
 
     /// Returns true, because the buttons show the keys.
@@ -164,6 +179,14 @@ impl Component for ConfirmDialog {
 
     fn handle_unbound_key(&mut self) -> Flow {
         Flow::Close
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let layout = self.layout(cx.app);
+        if let Some(targets) = self.on_yes.targets_mut() {
+            let scroll = targets.scroll.min(layout.max_scroll);
+            targets.scroll = by.apply(scroll, usize::from(layout.jobs.height), layout.max_scroll + 1);
+        }
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
@@ -200,13 +223,25 @@ impl Component for ConfirmDialog {
             frame.render_widget(line, row);
         }
         let [(yes_key, yes), (no_key, no)] = self.buttons(view.app);
-        let line = Line::from(vec![
+        let mut line = Line::from(vec![
             Span::styled(yes_key, theme.key),
             Span::raw(format!(" {yes}")),
             Span::styled(BUTTON_SEPARATOR, theme.muted),
             Span::styled(no_key, theme.key),
             Span::raw(format!(" {no}")),
         ]);
+        if layout.max_scroll > 0 {
+            let down = view.app.key_label(Context::Confirm, Action::Down);
+            let up = view.app.key_label(Context::Confirm, Action::Up);
+            let keys = format!("{down} {up}");
+            if line.width() + BUTTON_SEPARATOR.width() + keys.width() + SCROLL_LABEL.width()
+                <= usize::from(layout.buttons.width)
+            {
+                line.push_span(Span::styled(BUTTON_SEPARATOR, theme.muted));
+                line.push_span(Span::styled(keys, theme.key));
+                line.push_span(SCROLL_LABEL);
+            }
+        }
         frame.render_widget(line, layout.buttons);
     }
 }
@@ -217,7 +252,10 @@ pub(super) struct ConfirmLayout {
     area: Rect,
     text_lines: Vec<String>,
     pub text: Rect,
+    /// The visible lines of the list of jobs.
     job_lines: Vec<ConfirmLine>,
+    /// How far the list of jobs can be scrolled; 0 if all jobs are visible.
+    max_scroll: usize,
     /// The list of jobs below the text, one per line.
     jobs: Rect,
     /// The line with the buttons.
@@ -251,7 +289,7 @@ impl ConfirmDialog {
         let text_lines = self.text_lines(columns, usize::from(available - reserved).max(1));
         let text = u16::try_from(text_lines.len()).unwrap_or(available);
         let max_job_lines = available.saturating_sub(text);
-        let job_lines = self.job_lines(columns, usize::from(max_job_lines));
+        let (job_lines, max_scroll) = self.visible_job_lines(columns, usize::from(max_job_lines));
         let jobs = u16::try_from(job_lines.len()).unwrap_or(max_job_lines);
         let lines = text.saturating_add(jobs);
         let area = g.small_dialog(lines.saturating_add(4));
@@ -275,6 +313,7 @@ impl ConfirmDialog {
             text_lines,
             text,
             job_lines,
+            max_scroll,
             jobs,
             buttons,
             yes: yes.intersection(inner),
@@ -282,31 +321,53 @@ impl ConfirmDialog {
         }
     }
 
+    /// Returns the lines of the list of jobs that are visible, at most `max_lines`, and how far the list can be scrolled.
+    /// At the top, the lines are those of [`Self::job_lines`]. Further down, the jobs that the action applies to and the
+    /// skipped jobs are one list, of which a part is visible.
+    fn visible_job_lines(&self, columns: usize, max_lines: usize) -> (Vec<ConfirmLine>, usize) {
+        let top_lines = self.job_lines(columns, max_lines);
+        let Some(targets) = self.on_yes.targets() else { return (top_lines, 0) };
+        let total = targets.titles.len() + targets.skipped.len();
+        if total <= max_lines || max_lines == 0 {
+            return (top_lines, 0);
+        }
+        // If there is no space for a name at the top, the next line down is the first name, so that none is left out.
+        let has_name = matches!(top_lines.first(), Some(ConfirmLine::Target(line)) if line.starts_with(BULLET));
+        let offset = usize::from(!has_name);
+        let max_scroll = total - max_lines + offset;
+        let scroll = targets.scroll.min(max_scroll);
+        if scroll == 0 {
+            return (top_lines, max_scroll);
+        }
+        let start = scroll - offset;
+        let all = target_lines(targets, columns).map(ConfirmLine::Target);
+        let all = all.chain(skipped_lines(targets, columns).map(ConfirmLine::Skipped));
+        if start + max_lines >= total {
+            return (all.skip(start).collect(), max_scroll);
+        }
+        // The last line has the number of jobs below, unless it is the only line.
+        let shown = if max_lines == 1 { 1 } else { max_lines - 1 };
+        let mut lines: Vec<ConfirmLine> = all.skip(start).take(shown).collect();
+        if shown < max_lines {
+            lines.push(ConfirmLine::Target(format!("and {} more", format_count(total - start - shown))));
+        }
+        (lines, max_scroll)
+    }
+
     /// Lists the jobs that the action applies to, then the skipped jobs, in at most `max_lines` lines. If one of the
     /// two lists is too long, its last line shows how many jobs are left out.
     pub fn job_lines(&self, columns: usize, max_lines: usize) -> Vec<ConfirmLine> {
         let Some(targets) = self.on_yes.targets() else { return Vec::new() };
-        let skipped = targets.skipped.len();
         // The jobs that the action applies to matter more than the skipped jobs. If not all jobs fit, the skipped jobs
         // get a third of the lines, or the lines that the others leave. They get at least one line, so that the user
         // sees that jobs are skipped.
         let left_by_others = max_lines.saturating_sub(targets.titles.len());
-        let skipped_lines = skipped.min((max_lines / 3).max(1).max(left_by_others));
-        let titles = targets.titles.iter().map(|title| format!("• {title}"));
-        let left_out = targets.skipped.iter().map(|(title, reason)| {
-            // A long title is truncated, but never the reason.
-            let reason = format!(" ({reason})");
-            format!(
-                "Skipped: {}{reason}",
-                truncate_title(title.as_str(), columns.saturating_sub(9 + display_width(&reason)))
-            )
-        });
-        let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
-            .map(|line| ConfirmLine::Target(truncate(&line, columns)))
-            .collect();
+        let max_skipped_lines = targets.skipped.len().min((max_lines / 3).max(1).max(left_by_others));
+        let max_target_lines = max_lines - max_skipped_lines.min(max_lines);
+        let mut lines: Vec<ConfirmLine> =
+            limited_lines(target_lines(targets, columns), max_target_lines, "more").map(ConfirmLine::Target).collect();
         lines.extend(
-            limited_lines(left_out, skipped_lines, "skipped")
-                .map(|line| ConfirmLine::Skipped(truncate(&line, columns))),
+            limited_lines(skipped_lines(targets, columns), max_skipped_lines, "skipped").map(ConfirmLine::Skipped),
         );
         lines
     }
@@ -340,6 +401,23 @@ pub enum ConfirmLine {
     Target(String),
     /// A marked job that the action skips.
     Skipped(String),
+}
+
+/// What a line with the name of a job that the action applies to starts with.
+const BULLET: char = '•';
+
+/// Returns a line for each job that the action applies to.
+fn target_lines(targets: &Targets, columns: usize) -> impl ExactSizeIterator<Item = String> {
+    targets.titles.iter().map(move |title| truncate(&format!("{BULLET} {title}"), columns))
+}
+
+/// Returns a line for each skipped job. A long title is truncated, but never the reason.
+fn skipped_lines(targets: &Targets, columns: usize) -> impl ExactSizeIterator<Item = String> {
+    targets.skipped.iter().map(move |(title, reason)| {
+        let reason = format!(" ({reason})");
+        let title = truncate_title(title.as_str(), columns.saturating_sub(9 + display_width(&reason)));
+        truncate(&format!("Skipped: {title}{reason}"), columns)
+    })
 }
 
 /// Returns at most `max_lines` of these lines. If there are more, the last returned line shows how many are left out:
@@ -405,6 +483,7 @@ mod tests {
             keys: Vec::new(),
             titles: titles("Target job", 3),
             skipped: skipped.into_iter().map(|title| (title, "already done")).collect(),
+            scroll: 0,
         };
         let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
         let on_yes = ConfirmAction::Bulk(BulkAction::MarkDone, targets);
@@ -416,5 +495,45 @@ mod tests {
             (3, 13, 1),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn every_job_that_does_not_fit_can_be_scrolled_into_view_and_other_keys_cancel() {
+        use crate::tui::finish_alerts::tests::press;
+        let titles =
+            |name: &str, count: usize| (1..=count).map(|n| CleanText::line(&format!("{name} {n:02}"))).collect();
+        for (size, target_count, skipped_count) in
+            [((80, 24), 25, 0), ((80, 24), 25, 4), ((40, 12), 4, 1), ((40, 12), 5, 0)]
+        {
+            let skipped: Vec<CleanText> = titles("Left", skipped_count);
+            let targets = Targets {
+                titles: titles("Target", target_count),
+                skipped: skipped.into_iter().map(|title| (title, "draft")).collect(),
+                ..Targets::default()
+            };
+            let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+            app.size = size;
+            let on_yes = ConfirmAction::Bulk(BulkAction::MarkDone, targets);
+            let text =
+                "Merge all of these pull requests, each using the method that its repository prefers? ".repeat(2);
+            app.open(ConfirmDialog { text, on_yes });
+            let screen = |app: &App| crate::tui::pull_request::tests::screen(app, at(0));
+            let mut seen = String::new();
+            for _ in 0..40 {
+                seen.push_str(&screen(&app));
+                press(&mut app, 'j');
+            }
+            for n in 1..=target_count {
+                assert!(seen.contains(&format!("• Target {n:02}")), "{size:?} {n}: {}", screen(&app));
+            }
+            for n in 1..=skipped_count {
+                assert!(seen.contains(&format!("Skipped: Left {n:02} (draft)")), "{size:?} {n}: {}", screen(&app));
+            }
+            assert!(!screen(&app).contains(" more"), "at the end: {}", screen(&app));
+            press(&mut app, 'g');
+            assert!(seen.starts_with(&screen(&app)), "at the top again: {}", screen(&app));
+            press(&mut app, 'd');
+            assert!(app.dialogs.is_empty());
+        }
     }
 }
