@@ -94,9 +94,9 @@ impl NeedsWorkTab {
         is_used
     }
 
-    /// Returns the effect that loads the page views with one request, from their start or continuing a partial load.
-    pub(super) fn load_views(&mut self, from_start: bool) -> Option<Effect> {
-        let plan = LoadPlan { range: self.range?, from_start, max_requests: 1, stop_at_percent: None };
+    /// Returns the effect that loads the page views, from their start or continuing a partial load.
+    pub(super) fn load_views(&mut self, max_requests: u32, from_start: bool) -> Option<Effect> {
+        let plan = LoadPlan { range: self.range?, from_start, max_requests, stop_at_percent: None };
         self.views.start();
         Some(Effect::Analytics(AnalyticsEffect::LoadViews(plan)))
     }
@@ -111,6 +111,9 @@ impl NeedsWorkTab {
         }
         if let LoadEndReason::Failed(failure) = outcome.end_reason {
             self.views.finish(Err(failure), now);
+        } else if self.views.is_loading() {
+            // A load that doesn't complete returns the older complete report, which is shown already.
+            self.views = self.views.shown().cloned().map_or(Load::Idle, Load::Ready);
         }
     }
 

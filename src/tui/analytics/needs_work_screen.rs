@@ -66,7 +66,8 @@ impl App {
             let text = format!("All reports of this range are loaded; {again} reloads them.");
             return self.notify(Severity::Info, &text, now);
         }
-        let requests = if reloads_all { ReportSet::all().count() } else { missing.count() };
+        let reports = ReportSet::all().count();
+        let requests = if reloads_all { self.requests_to_reload_signals() } else { missing.count() };
         let left = self.view_requests_left();
         if left == 0 {
             return self.notify_no_requests_left(now);
@@ -74,10 +75,21 @@ impl App {
         let what = if reloads_all { "all reports" } else { "the missing reports" };
         let again = if missing.is_empty() { " again" } else { "" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.format_dates(true)));
+        // The number of rows, and with it the number of requests, may have changed.
+        let about = if reloads_all && requests > reports { "about " } else { "" };
         let (range, costs) = (range.unwrap_or_default(), plural(requests, "analytics request"));
         let left = format_count(left as usize);
-        let text = format!("Load {what}{range}{again}? Uses {costs} ({left} left this hour).");
+        let text = format!("Load {what}{range}{again}? Uses {about}{costs} ({left} left this hour).");
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { reloads_all } });
+    }
+
+    /// Returns how many requests it takes to load all reports again.
+    fn requests_to_reload_signals(&self) -> usize {
+        let reports = ReportSet::all();
+        let views = reports.has_views.then_some(None);
+        let kinds = views.into_iter().chain(reports.kinds.into_iter().map(Some));
+        let requests = kinds.map(|kind| self.analytics.requests_to_reload(kind));
+        usize::try_from(requests.fold(0, u32::saturating_add)).unwrap_or(usize::MAX)
     }
 
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote

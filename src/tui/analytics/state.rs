@@ -68,6 +68,23 @@ impl AnalyticsState {
         }
     }
 
+    /// Returns how many requests it takes to load a report of [`Self::loaded_reports`] again: one, unless the report is
+    /// complete and took several. Fewer requests couldn't replace such a report. `None` stands for the page views.
+    pub(super) fn requests_to_reload(&self, kind: Option<AnalyticsKind>) -> u32 {
+        fn of_rows<R: FieldedRow>(tab: &RowsTab<R>) -> Option<u32> {
+            tab.report().filter(|report| report.is_complete()).map(|report| report.responses)
+        }
+        let responses = match kind {
+            None => self.needs_work.views().filter(|report| report.complete).map(|report| report.responses),
+            Some(AnalyticsKind::Visitors) => None,
+            Some(AnalyticsKind::Searches) => of_rows(&self.searches),
+            Some(AnalyticsKind::Feedback) => of_rows(&self.feedback),
+            Some(AnalyticsKind::FeedbackByPage) => of_rows(&self.feedback_by_page),
+            Some(AnalyticsKind::Questions) => of_rows(&self.questions),
+        };
+        responses.unwrap_or(1).max(1)
+    }
+
     /// Returns how many of the reports in [`Self::loaded_reports`] are being loaded.
     pub(super) fn loading_count(&self) -> usize {
         let loading = [

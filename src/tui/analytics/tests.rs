@@ -12,7 +12,7 @@ use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
-use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report, StoredReport};
+use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport};
 use crate::model::team::{ReportKey, ReportKind};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
@@ -258,6 +258,63 @@ fn if_all_reports_are_loaded_only_a_refresh_loads_them_again() {
         "{}",
         screen(&app)
     );
+}
+
+/// Returns a complete report of page views that took two responses.
+fn views_of_two_responses(range: DateRange) -> Arc<Report> {
+    let first = Report::from_first_response(range, ViewsResponse::default(), true, at(0));
+    Arc::new(Report { responses: 2, ..first })
+}
+
+#[test]
+fn a_refresh_that_loads_nothing_newer_ends_the_loading_state() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let views = views_of_two_responses(range);
+    app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(Arc::clone(&views)))), at(0));
+    for msg in [
+        AnalyticsMsg::Searches(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Feedback(cached_msg(range, Vec::new())),
+        AnalyticsMsg::FeedbackByPage(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Questions(cached_msg(range, Vec::new())),
+    ] {
+        app.update(Msg::Analytics(msg), at(0));
+    }
+    press(&mut app, 'r');
+    press(&mut app, 'y');
+    assert_eq!(app.analytics.loading_count(), 5);
+    for report in [Some(views), None] {
+        let outcome = LoadOutcome { report, end_reason: LoadEndReason::RequestLimit, requests: 1 };
+        app.update(Msg::Analytics(AnalyticsMsg::ViewsLoaded { range, outcome }), at(1));
+        assert_eq!(app.analytics.loading_count(), 4);
+        assert!(app.analytics.needs_work.views().is_some_and(|views| views.complete), "the older report stays");
+        app.analytics.needs_work.views.start();
+    }
+}
+
+#[test]
+fn a_refresh_of_all_reports_plans_as_many_requests_as_they_took() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views_of_two_responses(range)))), at(0));
+    let questions = Arc::unwrap_or_clone(report::<Question>(range, Vec::new(), None));
+    let questions = Some(Arc::new(RowsReport { responses: 3, ..questions }));
+    app.update(
+        Msg::Analytics(AnalyticsMsg::Questions(RowsMsg::Cached { range, report: questions, is_fresh: true })),
+        at(0),
+    );
+    press(&mut app, 'r');
+    let text = confirmation_text(&app);
+    assert!(text.contains("Uses about 8 analytics requests (100 left"), "{text}");
+    let effects = analytics_effects(&press(&mut app, 'y'));
+    let planned: Vec<u32> = effects
+        .iter()
+        .map(|effect| match effect {
+            AnalyticsEffect::LoadViews(plan) => plan.max_requests,
+            AnalyticsEffect::Load(_, plan) => plan.max_requests,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(planned.len(), 5);
+    assert_eq!((planned[0], planned.iter().sum::<u32>()), (3, 10), "one more for each report of several responses");
 }
 
 #[test]

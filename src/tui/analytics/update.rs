@@ -2,6 +2,7 @@
 
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::report_row::ReportRow;
+use super::state::AnalyticsState;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
 use crate::model::analytics::needs_work::ReportSet;
@@ -370,14 +371,24 @@ impl App {
         }
     }
 
-    /// Loads the missing reports for the pages that need work, or all of them, with one request each.
+    /// Loads the missing reports for the pages that need work with one request each, or all reports again with as many
+    /// requests as they took.
     pub(in crate::tui) fn load_signals(&mut self, reloads_all: bool, effects: &mut Vec<Effect>) {
         let analytics = &mut self.analytics;
         let reports = if reloads_all { ReportSet::all() } else { analytics.loaded_reports().missing() };
+        let max_requests = |analytics: &AnalyticsState, kind| match analytics.requests_to_reload(kind) {
+            // One request more than last time, because there may be more rows by now.
+            several @ 2.. if reloads_all => several.saturating_add(1),
+            _ => 1,
+        };
         if reports.has_views {
-            effects.extend(analytics.needs_work.load_views(reloads_all));
+            let most = max_requests(analytics, None);
+            effects.extend(analytics.needs_work.load_views(most, reloads_all));
         }
-        effects.extend(reports.kinds.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));
+        for kind in reports.kinds {
+            let most = max_requests(analytics, Some(kind));
+            effects.extend(analytics.load(kind, most, reloads_all));
+        }
         self.is_dirty = true;
     }
 }
