@@ -22,6 +22,8 @@ pub struct RowsTab<R: FieldedRow> {
     /// The range that is shown or being read; `None` until the tab is opened.
     range: Option<DateRange>,
     report: Load<Arc<RowsReport<R>>>,
+    /// Whether the report has to be requested once the tab is shown, because the cached one is missing or not fresh.
+    is_load_postponed: bool,
     /// The progress of a running load.
     progress: Option<RowsLoadProgress>,
     list: RowList<R>,
@@ -91,6 +93,7 @@ impl<R: FieldedRow> Default for RowsTab<R> {
         Self {
             range: None,
             report: Load::Idle,
+            is_load_postponed: false,
             progress: None,
             list: RowList::default(),
             comparison: None,
@@ -110,6 +113,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.range = Some(range);
         // Drops the rows of the previous range, because they would be wrong under the heading with the new range.
         self.report = Load::Loading { previous: None };
+        self.is_load_postponed = false;
         self.progress = None;
         self.comparison = None;
         self.list.limit_to_group(None);
@@ -117,9 +121,23 @@ impl<R: FieldedRow> RowsTab<R> {
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
     }
 
+    /// Shows this range in the tab on screen. Returns the effect that reads its report from the cache or, if the cache
+    /// was read while the tab was hidden, the effect that requests the report.
+    pub(in crate::tui) fn show_range_on_screen(&mut self, range: DateRange) -> Option<Effect> {
+        let is_load_due = self.range == Some(range) && self.is_load_postponed;
+        if is_load_due { self.load(1, false) } else { self.show_range(range) }
+    }
+
+    /// Ends the loading state. The report is requested once the tab is shown.
+    pub(in crate::tui) fn postpone_load(&mut self) {
+        self.clear_loading_state();
+        self.is_load_postponed = true;
+    }
+
     /// Returns the effect that loads the report from its start, or continues a partial load.
     pub(in crate::tui) fn load(&mut self, max_requests: u32, from_start: bool) -> Option<Effect> {
         let range = self.range?;
+        self.is_load_postponed = false;
         self.report.start();
         Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, RowsLoadPlan { range, max_requests, from_start })))
     }
@@ -144,6 +162,7 @@ impl<R: FieldedRow> RowsTab<R> {
                 if is_shown { None } else { self.load(1, false) }
             }
             RowsMsg::Ended { range, outcome } if self.range == Some(range) => {
+                self.is_load_postponed = false;
                 self.progress = None;
                 if let Some(report) = outcome.report {
                     self.show(report, now);

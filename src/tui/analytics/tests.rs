@@ -237,6 +237,30 @@ fn pages_that_need_work_are_loaded_only_after_the_cost_was_confirmed() {
 }
 
 #[test]
+fn a_report_that_was_read_from_the_cache_in_the_background_is_requested_when_its_tab_is_shown() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let outdated = Some(report(range, vec![search("sso", 1, None)], None));
+    for msg in [
+        AnalyticsMsg::Searches(RowsMsg::Cached { range, report: outdated, is_fresh: false }),
+        AnalyticsMsg::Feedback(RowsMsg::Cached { range, report: None, is_fresh: false }),
+        AnalyticsMsg::FeedbackByPage(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Questions(RowsMsg::Cached { range, report: None, is_fresh: false }),
+    ] {
+        assert_eq!(analytics_effects(&app.update(Msg::Analytics(msg), at(0))), [], "the tab is hidden");
+    }
+    let shown = [AnalyticsKind::Questions, AnalyticsKind::Feedback, AnalyticsKind::Searches];
+    for kind in shown {
+        let effects = analytics_effects(&press_key(&mut app, KeyCode::BackTab));
+        let [AnalyticsEffect::Load(loaded, plan)] = effects.as_slice() else { panic!("{effects:?}") };
+        assert_eq!((*loaded, plan.range, plan.max_requests, plan.from_start), (kind, range, 1, false));
+    }
+    assert!(screen(&app).contains("sso"), "the older report stays: {}", screen(&app));
+    for _ in shown {
+        assert_eq!(analytics_effects(&press_key(&mut app, KeyCode::Tab)), [], "requested once");
+    }
+}
+
+#[test]
 fn if_all_reports_are_loaded_only_a_refresh_loads_them_again() {
     let (mut app, range) = open(AnalyticsTab::NeedsWork);
     let views = Report::from_first_response(range, ViewsResponse::default(), true, at(0));

@@ -91,7 +91,8 @@ impl App {
             tab.bar_maximum = R::bar_maximum(&report);
             tab.update_summary(R::summary);
         }
-        // Only the tab on screen requests its report on its own. The others wait for a confirmation of the cost.
+        // Only the tab on screen requests its report on its own. The others wait until they are shown, or until the user
+        // confirms the cost of all reports.
         let is_shown = self.screen == Screen::Analytics && self.is_report_shown::<R>();
         if is_shown {
             effects.extend(next_effect);
@@ -99,7 +100,7 @@ impl App {
                 self.ask_to_load_compared::<R>(now);
             }
         } else if next_effect.is_some() {
-            R::tab_in_mut(&mut self.analytics).clear_loading_state();
+            R::tab_in_mut(&mut self.analytics).postpone_load();
         }
     }
 
@@ -218,12 +219,12 @@ impl App {
         let analytics = &mut self.analytics;
         match tab {
             AnalyticsTab::Pages => {}
-            AnalyticsTab::Searches => effects.extend(analytics.searches.show_range(range)),
+            AnalyticsTab::Searches => effects.extend(analytics.searches.show_range_on_screen(range)),
             AnalyticsTab::Feedback if analytics.is_feedback_by_page => {
-                effects.extend(analytics.feedback_by_page.show_range(range));
+                effects.extend(analytics.feedback_by_page.show_range_on_screen(range));
             }
-            AnalyticsTab::Feedback => effects.extend(analytics.feedback.show_range(range)),
-            AnalyticsTab::Questions => effects.extend(analytics.questions.show_range(range)),
+            AnalyticsTab::Feedback => effects.extend(analytics.feedback.show_range_on_screen(range)),
+            AnalyticsTab::Questions => effects.extend(analytics.questions.show_range_on_screen(range)),
             AnalyticsTab::NeedsWork => {
                 let pages = &self.views.all_pages;
                 let compared_ranges = self.views.days_to_compare_with_previous(now.date_naive());
