@@ -68,7 +68,7 @@ impl App {
             return HeaderText { program_name, profile: None, tabs, connection, team, limit };
         }
         let connection = if width < MIN_COLUMNS_LONG_STATUS {
-            self.short_connection_text().to_owned()
+            self.short_connection_text(now).to_owned()
         } else {
             self.connection_text(now)
         };
@@ -148,8 +148,17 @@ impl App {
         }
     }
 
-    fn connection_text(&self, now: Time) -> String {
+    /// Returns the state of the connection to show. After the end of a rate limit, this is `Ready`: the service can be
+    /// reached, and there may be no job to poll, so that no response changes the state.
+    pub(super) fn shown_connection(&self, now: Time) -> &ConnectionState {
         match &self.connection {
+            ConnectionState::Limited(wait) if wait.until <= now => &ConnectionState::Ready,
+            other => other,
+        }
+    }
+
+    fn connection_text(&self, now: Time) -> String {
+        match self.shown_connection(now) {
             ConnectionState::Unknown => String::new(),
             ConnectionState::Connecting => "… connecting".to_owned(),
             ConnectionState::Ready => format!("{} ready", if self.is_heartbeat_large(now) { "◇" } else { "◆" }),
@@ -159,10 +168,7 @@ impl App {
             }
             ConnectionState::Offline { next_try: None, .. } => "✗ offline".to_owned(),
             ConnectionState::Offline { .. } => "✗ offline, retrying".to_owned(),
-            ConnectionState::Limited(wait) if wait.until > now => {
-                format!("! rate limited for {}", wait.time_left_text(now))
-            }
-            ConnectionState::Limited(_) => "! rate limited".to_owned(),
+            ConnectionState::Limited(wait) => format!("! rate limited for {}", wait.time_left_text(now)),
             ConnectionState::KeyRefused { .. } => {
                 format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
             }
@@ -170,8 +176,8 @@ impl App {
     }
 
     /// Returns the state of the connection in at most two words, for a narrow terminal.
-    fn short_connection_text(&self) -> &'static str {
-        match &self.connection {
+    fn short_connection_text(&self, now: Time) -> &'static str {
+        match self.shown_connection(now) {
             ConnectionState::Unknown => "",
             ConnectionState::Connecting => "… connecting",
             ConnectionState::Ready => "◆ ready",
@@ -245,7 +251,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ledger::Budget;
+    use crate::model::ledger::{Budget, Wait};
     use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::finish_alerts::tests::app;
@@ -279,6 +285,17 @@ mod tests {
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
         app.connection = ConnectionState::Unusable { reason: CleanText::line("a page") };
         assert_eq!(right(&app, 40), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn a_rate_limit_is_shown_until_it_ends() {
+        let mut app = app(Vec::new());
+        let until = at(90);
+        app.connection = ConnectionState::Limited(Wait { until, is_estimate: false });
+        let connection = |width, seconds| app.header(width, at(seconds)).connection;
+        assert_eq!((connection(120, 0).as_str(), connection(40, 0).as_str()), ("! rate limited for 2m", "! limited"));
+        assert_eq!((connection(120, 90).as_str(), connection(40, 90).as_str()), ("◆ ready", "◆ ready"));
+        assert!(app.next_timer(at(89)).is_some_and(|next| next <= until), "the header changes at the end of the limit");
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
 
 fn connection_style(view: View<'_>) -> Style {
     let theme = view.theme;
-    match &view.app.connection {
+    match view.app.shown_connection(view.now) {
         ConnectionState::Unknown | ConnectionState::Connecting => theme.muted,
         ConnectionState::Ready => theme.good,
         ConnectionState::Offline { .. } | ConnectionState::KeyRefused { .. } => theme.bad,
