@@ -1,5 +1,6 @@
 //! A failure as the user sees it: a sentence, and a kind that decides which actions are offered.
 
+use super::Time;
 use super::ledger::Wait;
 use super::text::CleanText;
 
@@ -32,6 +33,11 @@ impl Failure {
     /// Creates a failure, and removes unsafe characters from its sentence.
     pub fn new(kind: FailureKind, sentence: &str) -> Self {
         Self { kind, message: CleanText::line(sentence) }
+    }
+
+    /// Whether the failure is a rate limit whose waiting time is over.
+    pub fn is_limit_over(&self, now: Time) -> bool {
+        matches!(self.kind, FailureKind::Limited(wait) if wait.until <= now)
     }
 
     /// Creates a failure of something on this computer other than the store.

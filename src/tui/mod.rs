@@ -17,6 +17,7 @@ pub mod confirm;
 mod custom_commands;
 mod dispatch;
 pub mod draw;
+mod failure_text;
 pub mod filter;
 pub mod filter_input;
 mod finish_alerts;

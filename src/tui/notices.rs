@@ -44,8 +44,8 @@ impl App {
     }
 
     pub(super) fn notify_failure(&mut self, failure: &Failure, now: Time) {
-        let text = failure.message.clone();
-        self.notify(Severity::Error, text.as_str(), now);
+        let text = self.failure_notice_text(failure, now);
+        self.notify(Severity::Error, &text, now);
     }
 
     /// Removes the notice and shows the one that it covered.

@@ -180,7 +180,7 @@ fn all_pages_cut_short_by_a_limit() {
     snapshots(
         "load_all_limited",
         &[],
-        &["! Limit reached (429); the request was not carried out. Try again in 10 min: press a to resume."],
+        &["! Limit reached (429); the request was not carried out. Try again after 14:12: press a to resume."],
         |fixture| {
             let range = start_loading_all(fixture);
             load_progress(fixture, range, 45, 1, 0.4);
@@ -225,7 +225,7 @@ fn no_rows_and_no_requests_left() {
     snapshots(
         "load_all_no_requests_left",
         &[],
-        &["was sent. Try again in 22 min, at 14:24. This range is not cached."],
+        &["was sent. Try again after 14:24. This range is not cached."],
         |fixture| {
             fixture.load_jobs();
             let until = now() + TimeDelta::minutes(22);

@@ -64,7 +64,8 @@ pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     list: &RowList<L>,
 ) -> Option<&'a RowsReport<R>> {
     let Some(report) = tab.report() else {
-        draw_not_loaded(frame, view, tab.failure().map(|failure| failure.message.to_string()), tab.is_loading());
+        let failure = tab.failure(view.now).map(|failure| view.app.failure_text(failure, view.now));
+        draw_not_loaded(frame, view, failure, tab.is_loading());
         return None;
     };
     draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, areas.totals.width));
@@ -232,8 +233,8 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
         return (format!("loading: {rows} rows so far, {} stops", key(Action::Close)), false);
     }
     let Some(report) = tab.report() else { return (String::new(), false) };
-    if let Some(failure) = tab.failure() {
-        return (format!("Not updated. {}", failure.message), true);
+    if let Some(failure) = tab.failure(view.now) {
+        return (format!("Not updated. {}", view.app.failure_text(failure, view.now)), true);
     }
     if tab.is_loading() {
         return ("loading…".to_owned(), false);

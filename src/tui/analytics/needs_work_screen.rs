@@ -244,6 +244,11 @@ impl Component for NeedsWorkScreen {
         Flow::Handled
     }
 
+    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        app.analytics.load_failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))
+    }
+
     fn position_text(&self, app: &App) -> String {
         app.analytics.needs_work.list.state.position_text(usize::from(app.report_areas().lines.height))
     }
@@ -312,8 +317,8 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     if loading > 0 {
         return (format!("loading {}…", plural(loading, "report")), false);
     }
-    if let Some(failure) = analytics.load_failure() {
-        return (failure.message.to_string(), true);
+    if let Some(failure) = analytics.load_failure(view.now) {
+        return (view.app.failure_text(failure, view.now), true);
     }
     let space = width.saturating_sub(as_of.map_or(0, |at| view.as_of_text(at).width()) + NOTE_MARGIN);
     let changes = match (&tab.comparison, tab.range) {

@@ -101,6 +101,11 @@ impl Component for QuestionGroupsScreen {
         Flow::Handled
     }
 
+    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        app.analytics.questions.failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))
+    }
+
     fn position_text(&self, app: &App) -> String {
         let rows = usize::from(app.report_areas().lines.height);
         app.analytics.question_groups.list().state.position_text(rows)

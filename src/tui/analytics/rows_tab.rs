@@ -424,8 +424,9 @@ impl<R: FieldedRow> RowsTab<R> {
         self.progress
     }
 
-    pub(in crate::tui) fn failure(&self) -> Option<&Failure> {
-        self.report.failure()
+    /// Returns why the report could not be loaded. Ignores a rate limit whose waiting time is over.
+    pub(in crate::tui) fn failure(&self, now: Time) -> Option<&Failure> {
+        self.report.failure().filter(|failure| !failure.is_limit_over(now))
     }
 
     pub(in crate::tui) fn range(&self) -> Option<DateRange> {

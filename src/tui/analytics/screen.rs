@@ -146,6 +146,11 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         Flow::Handled
     }
 
+    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        R::tab_in(&app.analytics).failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))
+    }
+
     fn position_text(&self, app: &App) -> String {
         R::tab_in(&app.analytics).list().state.position_text(usize::from(app.report_areas().lines.height))
     }

@@ -5,6 +5,7 @@ use super::question_groups::QuestionGroups;
 use super::row_list::ListTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
+use crate::model::Time;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::needs_work::LoadedReports;
 use crate::model::analytics::{
@@ -97,14 +98,15 @@ impl AnalyticsState {
         loading.into_iter().filter(|is_loading| *is_loading).count()
     }
 
-    /// Returns why one of the reports in [`Self::loaded_reports`] could not be loaded; `None` if no load failed.
-    pub(super) fn load_failure(&self) -> Option<&Failure> {
-        let views = self.needs_work.views.failure();
+    /// Returns why one of the reports in [`Self::loaded_reports`] could not be loaded; `None` if no load failed. Ignores
+    /// a rate limit whose waiting time is over.
+    pub(super) fn load_failure(&self, now: Time) -> Option<&Failure> {
+        let views = self.needs_work.views.failure().filter(|failure| !failure.is_limit_over(now));
         let rows = [
-            self.feedback_by_page.failure(),
-            self.feedback.failure(),
-            self.questions.failure(),
-            self.searches.failure(),
+            self.feedback_by_page.failure(now),
+            self.feedback.failure(now),
+            self.questions.failure(now),
+            self.searches.failure(now),
         ];
         views.or_else(|| rows.into_iter().flatten().next())
     }

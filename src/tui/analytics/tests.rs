@@ -3,6 +3,7 @@ use super::question_groups::QuestionGroup;
 use super::row_list::sort_arrow_points_up;
 use super::screen::field_of_heading;
 use super::tab::AnalyticsTab;
+use crate::model::Time;
 use crate::model::analytics::needs_work::{PageSignals, ProblemSignal};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, ConversationMessage, Cursor, Feedback, FeedbackStatus, PageFeedback, Question,
@@ -11,6 +12,7 @@ use crate::model::analytics::{
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::ledger::Wait;
 use crate::model::period::DateRange;
 use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport};
 use crate::model::team::{ReportKey, ReportKind};
@@ -22,6 +24,7 @@ use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
 use crate::tui::{App, Effect, ListTab, Msg, ViewsEffect, ViewsMsg};
+use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -50,9 +53,13 @@ fn days_to_compare(range: DateRange) -> ComparedRanges {
 }
 
 fn screen(app: &App) -> String {
+    screen_at(app, at(0))
+}
+
+fn screen_at(app: &App, now: Time) -> String {
     let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a terminal");
     let theme = Theme::new(ColorDepth::None);
-    terminal.draw(|frame| draw(frame, app, &theme, at(0))).expect("drawn");
+    terminal.draw(|frame| draw(frame, app, &theme, now)).expect("drawn");
     terminal.backend().to_string()
 }
 
@@ -153,6 +160,47 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, true));
+}
+
+#[test]
+fn the_text_about_a_reached_limit_counts_down_and_disappears_when_the_limit_ends() {
+    let until = at(0) + TimeDelta::seconds(60);
+    let failure = || {
+        let kind = FailureKind::Limited(Wait { until, is_estimate: false });
+        Failure::new(kind, "Limit reached (429); the request was not carried out. Try again in 60 s.")
+    };
+    let (early, late) = (at(0) + TimeDelta::seconds(20), at(0) + TimeDelta::seconds(85));
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    let failed = |report| RowsMsg::Ended {
+        range,
+        outcome: RowsLoadOutcome { report, end_reason: LoadEndReason::Failed(failure()), requests: 0 },
+    };
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(failed(None))), at(0));
+    let text = screen_at(&app, early);
+    assert!(text.contains("Not loaded.") && text.contains("Try again in 40s."), "{text}");
+    assert!(app.next_timer(early).is_some_and(|next| next <= early + TimeDelta::seconds(10)));
+    let text = screen_at(&app, late);
+    assert!(text.contains("Not loaded. Press r to load it.") && !text.contains("Try again"), "{text}");
+    app.update(
+        Msg::Analytics(AnalyticsMsg::Searches(failed(Some(report(range, vec![search("sso", 1, None)], None))))),
+        at(0),
+    );
+    let text = screen_at(&app, early);
+    assert!(text.contains("Not updated.") && text.contains("Try again in 40s."), "{text}");
+    assert!(!screen_at(&app, late).contains("Not updated."), "{}", screen_at(&app, late));
+    while app.analytics.tab != AnalyticsTab::NeedsWork {
+        press_key(&mut app, KeyCode::Tab);
+    }
+    for msg in [
+        AnalyticsMsg::Feedback(cached_msg(range, Vec::new())),
+        AnalyticsMsg::FeedbackByPage(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Questions(cached_msg(range, Vec::new())),
+    ] {
+        app.update(Msg::Analytics(msg), at(0));
+    }
+    assert!(screen_at(&app, early).contains("Try again in 40s."), "{}", screen_at(&app, early));
+    assert!(app.next_timer(early).is_some_and(|next| next <= early + TimeDelta::seconds(10)));
+    assert!(!screen_at(&app, late).contains("Try again"), "{}", screen_at(&app, late));
 }
 
 #[test]

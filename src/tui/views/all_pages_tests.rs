@@ -440,8 +440,8 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     test.set_requests_left(0);
     test.press("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
-    let text = "No analytics requests are left this hour; the next one is possible in 22m. Trends and ranges \
-                that are already loaded can still be shown.";
+    let text = "No analytics requests are left this hour; the next one is possible after 12:22. Trends and \
+                ranges that are already loaded can still be shown.";
     assert_eq!(test.notice(), text);
     assert_eq!(test.loads().len(), 1);
 }
@@ -500,7 +500,7 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
         "429. Try again in 10 min.",
     );
     test.end_load(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
-    assert_eq!(test.notice(), "429. Try again in 10 min: press a to resume.");
+    assert_eq!(test.notice(), "429. Try again after 12:10: press a to resume.");
     assert_eq!(test.listed_report(), Some((week(), 250, false)));
     assert_eq!(test.app.views.all_pages.failure_of(week()), Some(&failure));
 }

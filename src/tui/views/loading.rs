@@ -53,7 +53,7 @@ impl App {
         cached: Option<Timed<ViewsResponse>>,
         now: Time,
     ) {
-        let failure = result.as_ref().err().map(|failure| failure.message.to_string());
+        let failure = result.as_ref().err().map(|failure| self.failure_notice_text(failure, now));
         if !self.views.apply_response(query, result, cached, now) || self.screen != Screen::Analytics {
             return;
         }
@@ -222,12 +222,13 @@ impl App {
     fn handle_failed_load(&mut self, range: DateRange, failure: Failure, now: Time) {
         self.views.all_pages.queued_loads.clear();
         self.views.all_pages.waiting_action = None;
-        let (message, load_key) = (failure.message.as_str(), self.key_label(Context::Views, Action::LoadAll));
+        let message = self.failure_notice_text(&failure, now);
+        let load_key = self.key_label(Context::Views, Action::LoadAll);
         let text = match self.views.all_pages.rows_of_interrupted_load(range) {
-            None => message.to_owned(),
+            None => message,
             Some(_) if range != self.views.query().range => format!("{message} Load it again to resume."),
-            // The message about a limit ends with `Try again in 10 min.` The key is appended after a colon:
-            // `Try again in 10 min: press L to resume.`
+            // The message about a limit ends with `Try again after 14:12.` The key is appended after a colon:
+            // `Try again after 14:12: press L to resume.`
             Some(_) if matches!(failure.kind, FailureKind::Limited(_)) => {
                 format!("{}: press {load_key} to resume.", message.trim_end_matches('.'))
             }
@@ -295,7 +296,8 @@ impl App {
         if let Err(failure) = result {
             let load_key = self.key_label(Context::Trend, Action::LoadAll);
             let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
-            self.notify_until_done(Action::LoadAll, Severity::Error, &format!("{}{rest}", failure.message), now);
+            let text = format!("{}{rest}", self.failure_notice_text(&failure, now));
+            self.notify_until_done(Action::LoadAll, Severity::Error, &text, now);
         }
         self.is_dirty = true;
     }

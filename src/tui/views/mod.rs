@@ -35,7 +35,7 @@ use self::areas::AboveTable;
 use self::trend::TrendDialog;
 use super::msg::Effect;
 use crate::model::Time;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
@@ -139,7 +139,7 @@ impl ViewsState {
 
     /// Returns why the last attempt to load the current range failed. Ignores a rate limit whose waiting time is over.
     pub fn load_failure(&self, now: Time) -> Option<&Failure> {
-        let counts = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
+        let counts = |failure: &&Failure| !failure.is_limit_over(now);
         let of_all = self.all_pages.failure_of(self.query.range).filter(counts);
         of_all.or_else(|| self.load.failure().filter(counts))
     }
@@ -338,6 +338,7 @@ impl ViewsState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::failure::FailureKind;
     use crate::model::text::CleanText;
     use crate::model::views::Counts;
 

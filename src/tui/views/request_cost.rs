@@ -209,7 +209,7 @@ impl App {
     /// works without requests.
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(Quota::Views).wait().filter(|wait| wait.until > now) {
-            Some(wait) => format!("the next one is possible in {}", wait.time_left_text(now)),
+            Some(wait) => format!("the next one is possible {}", self.wait_end_text(wait, now)),
             None => "the next one is possible in a moment".to_owned(),
         };
         format!("No analytics requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")

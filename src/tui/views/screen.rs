@@ -11,8 +11,6 @@ use super::page_detail::PageDetail;
 use super::range_line::RangeNameAction;
 use super::table::{Metric, PageSorting, PageTable};
 use super::trend::TrendDialog;
-use crate::model::failure::FailureKind;
-use crate::model::ledger::Wait;
 use crate::tui::analytics::AnalyticsTab;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
@@ -21,7 +19,6 @@ use crate::tui::input_dialog::InputField;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
-use chrono::TimeDelta;
 
 #[derive(Debug)]
 pub(in crate::tui) struct ViewsScreen;
@@ -156,18 +153,12 @@ impl Component for ViewsScreen {
         cx.app.views.table.scroll_by(by, rows);
     }
 
-    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached. In the
-    /// last minute before the limit is reset, the text counts down in seconds.
+    /// Returns the next time at which a text about a reached limit changes; `None` if no limit is reached.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
-        app.views.load_failure(now).and_then(|failure| match failure.kind {
-            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),
-            FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
-                app.seconds_change_at(now).min(until)
-            } else {
-                (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
-            }),
-            _ => None,
-        })
+        let visitors = &app.views.visitors;
+        let of_visitors = visitors.failure(app.views.query().range, now).filter(|_| visitors.is_shown());
+        let failures = app.views.load_failure(now).into_iter().chain(of_visitors);
+        failures.filter_map(|failure| app.failure_text_changes_at(failure, now)).min()
     }
 
     fn position_text(&self, app: &App) -> String {

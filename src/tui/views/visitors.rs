@@ -6,7 +6,7 @@ use super::range_totals::RangeTotals;
 use super::table::VisitorReports;
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, RowsLoadPlan, RowsReport};
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::views::PageRow;
@@ -61,8 +61,7 @@ impl Visitors {
 
     /// Returns why the visitors of a range could not be loaded. Ignores a rate limit whose waiting time is over.
     pub(super) fn failure(&self, range: DateRange, now: Time) -> Option<&Failure> {
-        let is_over = |failure: &Failure| matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
-        self.reports.get(&range)?.failure().filter(|failure| !is_over(failure))
+        self.reports.get(&range)?.failure().filter(|failure| !failure.is_limit_over(now))
     }
 
     pub(super) fn is_loading(&self, range: DateRange) -> bool {

@@ -169,7 +169,7 @@ fn visitors_part<'a>(view: View<'_>) -> Option<LowerRulePart<'a>> {
         return None;
     }
     if let Some(failure) = visitors.failure(range, view.now) {
-        let text = format!("visitors not loaded: {}", failure.message);
+        let text = format!("visitors not loaded: {}", view.app.failure_text(failure, view.now));
         return Some(needed_part(vec![Span::styled(text, view.theme.warning)]));
     }
     if visitors.is_loading(range) {

@@ -76,7 +76,7 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
                 FailureKind::Limited(_) => String::new(),
                 _ => format!(" Press {} to try again.", view.app.key_label(Context::Views, Action::Refresh)),
             };
-            (format!("Not loaded. {}{again}{still}", failure.message), theme.warning)
+            (format!("Not loaded. {}{again}{still}", view.app.failure_text(failure, view.now)), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A load that failed because of a rate limit is handled here once the limit has ended.
