@@ -316,6 +316,10 @@ impl App {
         self.screen = screen;
         self.pane = Pane::List;
         if screen == Screen::Analytics {
+            if !self.views.has_been_shown() && !self.analytics.has_been_shown() {
+                // The range was chosen at startup, which may have been on another day.
+                self.views.update_for_today(now);
+            }
             effects.extend(self.views.load_if_idle());
         }
     }

@@ -211,7 +211,11 @@ impl Component for NeedsWorkScreen {
             }
             Action::NewJob => cx.app.open_new_job_about_marked_pages(cx.now, cx.effects),
             Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
-            Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
+            // After midnight, the reports of the new range are read from the cache instead.
+            Action::Refresh => match cx.app.views.move_range_to_today(cx.now) {
+                Some(read) => cx.effects.push(read),
+                None => cx.app.ask_to_load_signals(true, cx.now),
+            },
             Action::Copy => {
                 let page = cx.app.analytics.needs_work.selected().and_then(|page| page.path.clone());
                 cx.effects.extend(page.map(|path| Effect::copy(&format!("the path {path}"), path.to_string())));

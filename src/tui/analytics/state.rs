@@ -69,6 +69,18 @@ impl AnalyticsState {
         }
     }
 
+    /// Whether one of the tabs other than the page views has been shown since docdeck started.
+    pub(in crate::tui) fn has_been_shown(&self) -> bool {
+        let ranges = [
+            self.searches.range(),
+            self.feedback.range(),
+            self.feedback_by_page.range(),
+            self.questions.range(),
+            self.needs_work.range,
+        ];
+        ranges.iter().any(Option::is_some)
+    }
+
     /// Returns how many requests it takes to load a report of [`Self::loaded_reports`] again: one, unless the report is
     /// complete and took several. Fewer requests couldn't replace such a report. `None` stands for the page views.
     pub(super) fn requests_to_reload(&self, kind: Option<AnalyticsKind>) -> u32 {

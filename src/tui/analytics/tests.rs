@@ -217,6 +217,30 @@ fn a_change_of_the_range_requests_only_the_report_of_the_tab() {
 }
 
 #[test]
+fn after_midnight_the_range_moves_to_today_before_anything_is_requested() {
+    let press_on_day = |app: &mut App, day: i64, key: char| {
+        analytics_effects(&app.update(Msg::Input(Event::Key(KeyCode::Char(key).into())), at(day * 86_400)))
+    };
+    let today = |day: i64| at(day * 86_400).date_naive();
+    let mut app = app(Vec::new());
+    press_on_day(&mut app, 3, '2');
+    assert_eq!(app.views.query().range.to(), today(3), "the range was chosen three days before");
+    press_on_day(&mut app, 3, '1');
+    press_on_day(&mut app, 4, '2');
+    assert_eq!(app.views.query().range.to(), today(3), "the range on screen changes only with a refresh");
+    for tab in [AnalyticsTab::Searches, AnalyticsTab::NeedsWork] {
+        let (mut app, range) = open(tab);
+        receive_searches(&mut app, range, vec![search("sso", 12, None)]);
+        let effects = press_on_day(&mut app, 1, 'r');
+        let new_range = app.views.query().range;
+        assert_eq!((new_range.to(), new_range.days()), (today(1), range.days()));
+        assert!(app.dialogs.is_empty(), "nothing is requested for the old range");
+        assert!(effects.contains(&AnalyticsEffect::LoadCached(AnalyticsKind::Searches, new_range)), "{effects:?}");
+        assert!(!effects.iter().any(|effect| matches!(effect, AnalyticsEffect::Load(..))), "{effects:?}");
+    }
+}
+
+#[test]
 fn a_response_for_another_range_is_ignored() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range.step(-1).expect("a range"), vec![search("late", 1, None)]);

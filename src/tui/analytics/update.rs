@@ -292,8 +292,12 @@ impl App {
     }
 
     /// Requests a report again. If the report is complete and took several requests, asks first, because it stays
-    /// complete only if all of these requests are sent again.
+    /// complete only if all of these requests are sent again. After midnight, moves the range to today instead, which
+    /// loads the report of the new range.
     pub(super) fn refresh_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if let Some(read) = self.views.move_range_to_today(now) {
+            return effects.push(read);
+        }
         let tab = R::tab_in_mut(&mut self.analytics);
         let report = tab.report().filter(|report| report.is_complete() && report.responses > 1);
         let Some((range, responses)) = report.map(|report| (report.range, report.responses)) else {

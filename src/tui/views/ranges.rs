@@ -53,7 +53,7 @@ impl ViewsState {
 
     /// Updates the range after midnight: a preset moves to today, and a period in progress is extended up to today.
     /// Returns whether the range changed.
-    pub(super) fn update_for_today(&mut self, now: Time) -> bool {
+    pub(in crate::tui) fn update_for_today(&mut self, now: Time) -> bool {
         let (today, before) = (now.date_naive(), self.query.range);
         if let Some(preset) = self.preset {
             self.period = preset.period(today);
@@ -62,6 +62,17 @@ impl ViewsState {
             self.query.range = self.period.range(today).unwrap_or(before);
         }
         self.query.range != before
+    }
+
+    /// Updates the range after midnight. If the range changes, returns the effect that reads the new range from the
+    /// cache.
+    pub(in crate::tui) fn move_range_to_today(&mut self, now: Time) -> Option<Effect> {
+        if !self.update_for_today(now) {
+            return None;
+        }
+        self.query.page = 1;
+        self.table.select_first_or_last_line(false);
+        Some(self.load_cached())
     }
 }
 
