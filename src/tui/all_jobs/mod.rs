@@ -7,10 +7,11 @@ pub mod list;
 
 use self::list::AllJobs;
 use super::component::prelude::*;
+use super::format::short_age_changes_at;
 use super::geometry::{Geometry, row_capacity, title_area, without_top_rows};
-use super::jobs::JobList;
 use super::jobs::actions::{footer_label, handle_jobs_action, job_action_label};
 use super::jobs::screen::click_list_line;
+use super::jobs::{JobLine, JobList};
 use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
 use crate::model::endpoint::Scope;
@@ -80,6 +81,17 @@ impl Component for AllJobsDialog {
             return go_to_selected_job(cx);
         }
         Flow::Handled
+    }
+
+    /// Returns the next time at which one of the visible ages changes, or the age of the selected job's last check.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        let open = app.all_jobs.as_ref()?;
+        let ages = open.list.visible(app.geometry().all_jobs_rows()).filter_map(|line| match line {
+            JobLine::Job(job) => job.state_since(),
+            JobLine::Heading(..) => None,
+        });
+        let checked_at = open.list.selected().and_then(|job| job.local.checked_at);
+        ages.chain(checked_at).map(|from| short_age_changes_at(from, now)).min()
     }
 
     fn position_text(&self, app: &App) -> String {
@@ -338,7 +350,6 @@ mod tests {
     use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::ProfileEntry;
-    use crate::tui::jobs::JobLine;
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::widgets::text_input::TextInput;
     use crate::tui::{AppConfig, JobsMsg, Msg, ProfilesEffect, ProfilesMsg};
@@ -395,6 +406,13 @@ mod tests {
     fn listed_keys(app: &App) -> Vec<i64> {
         let open = app.all_jobs.as_ref().expect("the list is open");
         open.list.shown_rows().map(|row| row.key.0).collect()
+    }
+
+    #[test]
+    fn ages_of_other_profiles_jobs_change_without_input() {
+        let app = app_with_open_list();
+        let next = AllJobsDialog.next_timer(&app, at(1000)).expect("an age");
+        assert!(next > at(1000) && next <= at(1060), "{next}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::tab::AnalyticsTab;
 use crate::model::analytics::Question;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::bars::{fraction_bar, linear_scale_line};
-use crate::tui::format::{format_views, short_age, truncate_path};
+use crate::tui::format::{format_views, short_age, short_age_changes_at, truncate_path};
 use crate::tui::views::columns::PERCENT_CHANGE_WIDTH;
 use crate::tui::views::draw::table::percent_change_text;
 use crate::tui::widgets::list_state::ClickedRow;
@@ -101,9 +101,12 @@ impl Component for QuestionGroupsScreen {
         Flow::Handled
     }
 
-    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached.
+    /// Returns the next time at which one of the visible ages or the text about a reached limit changes.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
-        app.analytics.questions.failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))
+        let groups = app.analytics.question_groups.visible(usize::from(app.report_areas().lines.height));
+        let ages = groups.filter_map(|(group, _)| Some(short_age_changes_at(group.last_asked_at?, now)));
+        let failure = app.analytics.questions.failure(now);
+        ages.chain(failure.and_then(|failure| app.failure_text_changes_at(failure, now))).min()
     }
 
     fn position_text(&self, app: &App) -> String {

@@ -5,6 +5,7 @@ use super::columns;
 use super::rows_tab::RowsTab;
 use super::state::AnalyticsState;
 use super::tab::AnalyticsTab;
+use crate::model::Time;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::text::CleanText;
@@ -45,6 +46,11 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the path of the page that the row is about.
     fn page(&self) -> Option<CleanText>;
 
+    /// Returns the time from which the age in the row's columns is measured; `None` if there is no age.
+    fn age_start(&self) -> Option<Time> {
+        None
+    }
+
     /// Returns the line that presents this row as evidence in a prompt. The reader's text is added after this line.
     fn evidence_line(&self) -> String;
 
@@ -72,7 +78,7 @@ fn how_often_text(count: &Count) -> String {
     if matches!(count, Count::Known(1)) { "once".to_owned() } else { format!("{} times", count_text(count)) }
 }
 
-fn time_text(time: Option<crate::model::Time>) -> String {
+fn time_text(time: Option<Time>) -> String {
     time.map(|time| time.format("%Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default()
 }
 
@@ -105,6 +111,10 @@ impl ReportRow for Search {
 
     fn page(&self) -> Option<CleanText> {
         self.top_page.as_ref().map(|page| page_path(page.as_str()))
+    }
+
+    fn age_start(&self) -> Option<Time> {
+        self.last_searched_at
     }
 
     fn evidence_line(&self) -> String {
@@ -163,6 +173,10 @@ impl ReportRow for Feedback {
 
     fn page(&self) -> Option<CleanText> {
         Some(page_path(self.path.as_str()))
+    }
+
+    fn age_start(&self) -> Option<Time> {
+        self.created_at
     }
 
     fn evidence_line(&self) -> String {
@@ -276,6 +290,10 @@ impl ReportRow for Question {
 
     fn page(&self) -> Option<CleanText> {
         self.subject_page().map(|path| CleanText::line(&path))
+    }
+
+    fn age_start(&self) -> Option<Time> {
+        self.asked_at
     }
 
     fn evidence_line(&self) -> String {

@@ -12,7 +12,7 @@ use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
-use crate::tui::format::{capitalized, plural};
+use crate::tui::format::{capitalized, plural, short_age_changes_at};
 use crate::tui::views::cached_ranges::CachedRanges;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
 use crate::tui::views::range_line::RangeNameAction;
@@ -146,9 +146,12 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         Flow::Handled
     }
 
-    /// Returns the next time at which the text about a reached limit changes; `None` if no limit is reached.
+    /// Returns the next time at which one of the visible ages or the text about a reached limit changes.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
-        R::tab_in(&app.analytics).failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))
+        let tab = R::tab_in(&app.analytics);
+        let rows = tab.visible(usize::from(app.report_areas().lines.height));
+        let ages = rows.filter_map(|(row, _)| Some(short_age_changes_at(row.age_start()?, now)));
+        ages.chain(tab.failure(now).and_then(|failure| app.failure_text_changes_at(failure, now))).min()
     }
 
     fn position_text(&self, app: &App) -> String {

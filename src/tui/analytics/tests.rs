@@ -241,6 +241,20 @@ fn after_midnight_the_range_moves_to_today_before_anything_is_requested() {
 }
 
 #[test]
+fn ages_of_rows_change_without_input() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    let row = Search { last_searched_at: Some(at(-100)), ..search("sso", 12, None) };
+    receive_searches(&mut app, range, vec![row]);
+    assert!(app.next_timer(at(0)).is_some_and(|next| next <= at(20)), "the age becomes 2 minutes");
+    let (mut app, range) = open(AnalyticsTab::Questions);
+    let question = Question { id: CleanText::line("1"), asked_at: Some(at(-100)), ..Question::default() };
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, vec![question]))), at(0));
+    assert!(app.next_timer(at(0)).is_some_and(|next| next <= at(20)));
+    press(&mut app, 'z');
+    assert!(app.analytics.are_questions_grouped() && app.next_timer(at(0)).is_some_and(|next| next <= at(20)));
+}
+
+#[test]
 fn a_response_for_another_range_is_ignored() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range.step(-1).expect("a range"), vec![search("late", 1, None)]);
