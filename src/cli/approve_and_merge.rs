@@ -114,10 +114,7 @@ async fn act_and_print(
     let found = find_target(session, hosts, &options.id).await?;
     let (target, client) = match found.and_then(|target| target.client.clone().map(|client| (target, client))) {
         Ok(found) => found,
-        Err(problem) => {
-            out.note(&problem);
-            return Ok(Code::Service);
-        }
+        Err(problem) => return Err(CliError::new(Code::Service, problem)),
     };
     let (link, head, store) = (&target.linked.link, &options.head, &session.store);
     let prepared = match is_confirmed {
@@ -127,21 +124,27 @@ async fn act_and_print(
     let outcome = match prepared {
         Err(outcome) => outcome,
         Ok(action) if !is_confirmed && !confirm(&action.question(link.number, &link.repository, head), out) => {
-            out.note("Nothing was done.");
-            return Ok(Code::Service);
+            return Err(CliError::new(Code::Service, "Nothing was done."));
         }
         Ok(action) => ActionRun::run(store, &client, &target.linked, head, &action).await.outcome,
     };
     let rows: Vec<_> = session.store.job(target.job).await?.into_iter().collect();
-    if options.json {
-        out.print_json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
-    } else {
-        write_pull_request_table(&rows, out);
-    }
-    out.note(&outcome.sentence(&action, link.number));
-    Ok(match outcome {
+    let fields = serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? });
+    let sentence = outcome.sentence(&action, link.number);
+    let code = match outcome {
         ActionOutcome::Done => Code::Done,
         ActionOutcome::HeadChanged | ActionOutcome::NotDone(_) => Code::Service,
         ActionOutcome::Unconfirmed { .. } => Code::Unconfirmed,
-    })
+    };
+    if !options.json {
+        write_pull_request_table(&rows, out);
+    }
+    if code != Code::Done {
+        return Err(CliError::new(code, sentence).with_json_fields(fields));
+    }
+    if options.json {
+        out.print_json(&fields);
+    }
+    out.note(&sentence);
+    Ok(code)
 }

@@ -36,6 +36,11 @@ impl CliError {
         self
     }
 
+    /// Whether the command has a part of its results despite the error, such as the jobs that it changed.
+    pub(super) fn has_partial_results(&self) -> bool {
+        !self.json_fields.is_empty()
+    }
+
     /// Prints the message on stderr. If `as_json` is true, also prints an object on stdout: the known fields, the
     /// message as `error` and the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {

@@ -163,7 +163,7 @@ fn dispatch(
             Some(Command::Man(options)) => man::run(&options, cx.out),
             Some(Command::Help(options)) => help::run(cx, &options, Arguments::command()),
         };
-        if changes_jobs && result.is_ok() {
+        if changes_jobs && result.as_ref().map_or_else(CliError::has_partial_results, |_| true) {
             team::exchange_briefly(cx).await;
         } else if prints_analytics {
             team::send_reports_briefly(cx).await;

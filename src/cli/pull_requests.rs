@@ -97,19 +97,21 @@ async fn read_and_print(
     for job in &jobs {
         rows.extend(session.store.job(job.key).await?);
     }
-    if options.json {
-        let jobs = jobs_json(&session.store, &rows).await?;
-        out.print_json(&serde_json::json!({ "jobs": jobs }));
-    } else {
+    let fields = serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? });
+    if !options.json {
         write_pull_request_table(&rows, out);
         if rows.is_empty() {
             out.note("No job has an open pull request.");
         }
     }
-    for problem in &problems {
-        out.note(&problem.text);
+    if !problems.is_empty() {
+        let sentences: Vec<String> = problems.into_iter().map(|problem| problem.text).collect();
+        return Err(CliError::new(Code::Service, sentences.join("\n")).with_json_fields(fields));
     }
-    Ok(if problems.is_empty() { Code::Done } else { Code::Service })
+    if options.json {
+        out.print_json(&fields);
+    }
+    Ok(Code::Done)
 }
 
 /// Why the state of a pull request was not read.

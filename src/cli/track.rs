@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, with the JOB \
-of `docdeck jobs --help`.
+of `docdeck jobs --help`; plus \"error\" and \"exitCode\" if the command fails.
 
 Exit codes: 0 all are tracked; otherwise that of the first failure: 2 usage, configuration or database error; 3 key \
 refused; 4 job not found, service or network error; 5 limit reached; 130 Ctrl-C.";
@@ -40,6 +40,13 @@ struct TrackResults {
     not_requested_count: usize,
 }
 
+impl TrackResults {
+    /// Returns a sentence for each job that could not be tracked.
+    fn failure_sentences(&self) -> impl Iterator<Item = String> {
+        self.failures.iter().map(|(id, failure)| format!("{}: {}", id.to_clean_text(), failure.message))
+    }
+}
+
 /// Runs `docdeck track`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let mut ids: Vec<JobId> = Vec::new();
@@ -51,17 +58,23 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         }
     }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let tracked = track_ids(session, ids, out).await.map_err(|Interrupted| {
+        let mut tracked = TrackResults::default();
+        if let Err(Interrupted) = track_ids(session, ids, &mut tracked, out).await {
             let found = "Interrupted. The jobs that were found so far are tracked; list them with `docdeck jobs`.";
-            CliError::new(Code::Interrupted, found)
-        })?;
+            let sentences = tracked.failure_sentences().chain([found.to_owned()]).collect::<Vec<_>>();
+            return Err(CliError::new(Code::Interrupted, sentences.join("\n")));
+        }
         write_tracked(session, tracked, options.json, out).await
     })
     .await
 }
 
-async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<TrackResults, Interrupted> {
-    let mut tracked = TrackResults::default();
+async fn track_ids(
+    session: &mut Session,
+    ids: Vec<JobId>,
+    tracked: &mut TrackResults,
+    out: &mut Out,
+) -> Result<(), Interrupted> {
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
         out.show_live_line(&format!("loading job {} of {count}", n + 1));
@@ -69,7 +82,6 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
         match session.run_interruptible(engine.track(&id)).await? {
             Ok(row) => tracked.jobs.push(row),
             Err(failure) => {
-                out.note(&format!("docdeck: {}: {}", id.to_clean_text(), failure.message));
                 // The remaining requests would fail the same way.
                 let will_all_fail = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
@@ -80,7 +92,7 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
             }
         }
     }
-    Ok(tracked)
+    Ok(())
 }
 
 async fn write_tracked(
@@ -89,20 +101,25 @@ async fn write_tracked(
     as_json: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let TrackResults { jobs, failures, not_requested_count: left } = tracked;
+    let failures: Vec<Value> = tracked.failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
+    let fields = json!({ "jobs": jobs_json(&session.store, &tracked.jobs).await?, "failures": failures });
+    if !as_json {
+        write_job_table(&tracked.jobs, chrono::Utc::now(), out);
+    }
+    if let Some((_, first)) = tracked.failures.first() {
+        let mut sentences: Vec<String> = tracked.failure_sentences().collect();
+        if tracked.not_requested_count > 0 {
+            sentences.push(format!(
+                "{} not requested because of that error. Run the command again to track the rest.",
+                plural(tracked.not_requested_count, "job")
+            ));
+        }
+        return Err(CliError::new(first.kind.into(), sentences.join("\n")).with_json_fields(fields));
+    }
     if as_json {
-        let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
-        out.print_json(&json!({ "jobs": jobs_json(&session.store, &jobs).await?, "failures": failures }));
-    } else {
-        write_job_table(&jobs, chrono::Utc::now(), out);
+        out.print_json(&fields);
     }
-    if left > 0 {
-        out.note(&format!(
-            "{} not requested because of that error. Run the command again to track the rest.",
-            plural(left, "job")
-        ));
-    }
-    Ok(failures.first().map_or(Code::Done, |(_, failure)| failure.kind.into()))
+    Ok(Code::Done)
 }
 
 fn failure_json(id: &JobId, failure: &Failure) -> Value {

@@ -4,6 +4,7 @@
 use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
 use super::exit_code::Code;
+use super::job_format::id_text;
 use super::number_parser::number_parser;
 use super::out::{Out, rfc3339_seconds};
 use super::session::{Session, WaitEnd};
@@ -135,8 +136,8 @@ impl JobWait {
         }
     }
 
-    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `retry_command` is the command that
-    /// continues the wait.
+    /// Returns the error for the outcome. For [`WaitOutcome::AllEnded`], returns an error only if [`Self::code`] is
+    /// [`Code::Service`], which means that a job is gone. `retry_command` is the command that continues the wait.
     pub(super) fn error(&self, outcome: WaitOutcome, retry_command: &str) -> Option<CliError> {
         let count = self.jobs.len();
         let left = self.remaining_count();
@@ -147,6 +148,7 @@ impl JobWait {
         };
         let waited = self.timer.elapsed_text();
         Some(match outcome {
+            WaitOutcome::AllEnded if self.code() == Code::Service => CliError::new(Code::Service, self.gone_text()),
             WaitOutcome::AllEnded => return None,
             WaitOutcome::TimedOut => CliError::new(
                 Code::TimedOut,
@@ -160,6 +162,14 @@ impl JobWait {
                 CliError::new(Code::KeyRefused, format!("{reason} The jobs can't be checked any more: {state}."))
             }
         })
+    }
+
+    fn gone_text(&self) -> String {
+        let gone: Vec<&Job> = self.jobs.iter().filter(|row| row.local.gone).collect();
+        match gone.as_slice() {
+            [job] => format!("The job {} is gone from the service.", id_text(job)),
+            gone => format!("{} of {} jobs are gone from the service.", gone.len(), self.jobs.len()),
+        }
     }
 
     /// Reads the jobs again, because no event reports a change that was made before the engine started.

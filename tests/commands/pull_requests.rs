@@ -217,6 +217,36 @@ fn approve_and_merge_act_at_the_given_commit_only() {
     assert!(merged.out.contains("\tmerged\t") && merged.err.contains("was merged."), "{} {}", merged.out, merged.err);
 }
 
+/// Asserts that the output is one JSON object with the message and the exit code, and with `job_count` jobs if it is
+/// given.
+fn assert_json_error(result: CommandResult, code: i32, job_count: Option<usize>) {
+    let result = result.expect_exit_code(code);
+    let json = result.json();
+    let error = json["error"].as_str().expect("an error");
+    assert!(result.err.ends_with(&format!("docdeck: {error}\n")), "{json} {}", result.err);
+    assert_eq!(json["exitCode"], code);
+    assert_eq!(json["jobs"].as_array().map(Vec::len), job_count, "{json}");
+}
+
+#[test]
+fn a_failure_with_json_has_the_error_and_the_exit_code() {
+    let (fixture, id, head) = fixture_to_merge();
+    let approve = ["approve", &id, "--head", &head, "--json"];
+    let merge = ["merge", &id, "--head", &head, "--yes", "--json"];
+    for command in [&approve[..], &merge] {
+        assert_json_error(fixture.run(command), 4, None);
+    }
+    assert_json_error(fixture.run(&["pr", &id, "--json"]), 4, Some(1));
+    assert_json_error(with_token(&fixture, &["approve", &id, "--head", "0000000", "--json"]), 4, Some(1));
+    fixture.sim.set_host_fault(Some(HostFault::LostActionResponse));
+    assert_json_error(with_token(&fixture, &merge), 6, Some(1));
+    fixture.sim.set_host_fault(None);
+    assert_json_error(with_token(&fixture, &merge), 4, Some(1));
+    let running = fixture.create_untracked_job("Do it [sim:seconds=60000]");
+    fixture.run(&["track", &running]).expect_exit_code(0);
+    assert_json_error(with_token(&fixture, &["merge", &running, "--head", &head, "--yes", "--json"]), 4, None);
+}
+
 #[test]
 fn nothing_is_sent_to_a_merged_pull_request() {
     let (fixture, id, head) = fixture_to_merge();

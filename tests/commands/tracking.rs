@@ -30,6 +30,8 @@ fn track_exits_with_4_for_an_unknown_id_and_tracks_the_other_jobs() {
     assert_eq!(json["jobs"][0]["id"], id.as_str());
     assert_eq!((json["failures"][0]["id"].as_str(), json["failures"][0]["exitCode"].as_i64()), (Some("nope"), Some(4)));
     assert!(ran.err.contains("docdeck: nope: "), "{}", ran.err);
+    assert_eq!(json["exitCode"], 4);
+    assert!(json["error"].as_str().is_some_and(|error| error.starts_with("nope: ")), "{json}");
 }
 
 #[test]

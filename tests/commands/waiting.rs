@@ -96,7 +96,10 @@ fn a_job_that_is_gone_from_the_service_exits_with_4() {
     let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
     fixture.set_faults(&["get=404"]);
     let ran = fixture.run(&["wait", &id]).expect_exit_code(4);
-    assert!(ran.err.contains("gone from the service"), "{}", ran.err);
+    assert!(ran.err.contains(&format!("docdeck: The job {id} is gone from the service.")), "{}", ran.err);
+    let json = fixture.run(&["wait", &id, "--json"]).expect_exit_code(4).json();
+    assert_eq!((&json["exitCode"], &json["jobs"][0]["id"]), (&4.into(), &id.as_str().into()));
+    assert_eq!(json["error"], format!("The job {id} is gone from the service."));
 }
 
 #[test]
