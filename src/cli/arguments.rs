@@ -1,6 +1,7 @@
 //! Defines the command line for clap: the commands, the global options, and the options of the simulated service. The
 //! options of each command are in the file of that command.
 
+use super::blank_check::parse_non_blank;
 use super::number_parser::number_parser;
 use super::{
     analytics, approve_and_merge, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune,
@@ -288,13 +289,13 @@ impl Command {
 #[command(next_help_heading = "Global options")]
 pub(super) struct GlobalArguments {
     /// use this profile of the configuration file
-    #[arg(long, global = true, value_name = "NAME", value_parser = parse_non_blank, add = super::completion_candidates::profiles())]
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_global_option, add = super::completion_candidates::profiles())]
     pub(super) profile: Option<String>,
     /// use the service at this base URL
-    #[arg(long, global = true, value_name = "URL", value_parser = parse_non_blank)]
+    #[arg(long, global = true, value_name = "URL", value_parser = parse_global_option)]
     pub(super) base_url: Option<String>,
     /// use the project with this id
-    #[arg(long, global = true, value_name = "ID", value_parser = parse_non_blank)]
+    #[arg(long, global = true, value_name = "ID", value_parser = parse_global_option)]
     pub(super) project: Option<String>,
     /// read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
@@ -378,11 +379,11 @@ impl SimArguments {
     }
 }
 
-/// Rejects a blank value, because it is probably a mistake: a shell expands an unset variable to nothing.
-fn parse_non_blank(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("it is blank; omit the option to use the environment or the configuration file".into()),
-        text => Ok(text.to_owned()),
+/// Rejects a blank value and removes blanks around others. The message states what applies without the option.
+fn parse_global_option(text: &str) -> Result<String, String> {
+    match parse_non_blank(text) {
+        Err(_) => Err("it is blank; omit the option to use the environment or the configuration file".into()),
+        Ok(text) => Ok(text.trim().to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `docdeck jobs`: lists the tracked jobs from the store. Needs no key and sends no request.
 
+use super::blank_check::parse_non_blank;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_format::{jobs_json, write_job_table};
@@ -34,7 +35,8 @@ pub(super) struct Options {
     #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
     /// list only jobs that this member of the team started; the start of the name is enough
-    #[arg(long, value_name = "NAME", conflicts_with = "mine", add = super::completion_candidates::authors())]
+    #[arg(long, value_name = "NAME", value_parser = parse_non_blank, conflicts_with = "mine",
+          add = super::completion_candidates::authors())]
     by: Option<String>,
     /// list only your own jobs, not those that other members of the team started
     #[arg(long)]

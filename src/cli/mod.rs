@@ -6,6 +6,7 @@ mod approve_and_merge;
 mod arguments;
 mod batch;
 mod batch_plan;
+mod blank_check;
 mod changes;
 mod completion_candidates;
 mod completions;

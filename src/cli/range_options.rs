@@ -1,6 +1,7 @@
 //! The range of the commands about analytics: parses `--from`, `--to` and `--last` by the rules of the dashboard's
 //! range field.
 
+use crate::cli::blank_check::parse_non_blank;
 use crate::cli::completion_candidates;
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
@@ -14,14 +15,15 @@ const DEFAULT_SPAN: &str = "7d";
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RangeOptions {
     /// start with this day (YYYY-MM-DD, UTC), week (2026-w47), month (2026-10) or quarter (2026-q3)
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = parse_non_blank)]
     from: Option<String>,
     /// end with this day, week, month or quarter [default: today, or the end of the week, month or quarter in --from]
-    #[arg(long, value_name = "D", requires = "from")]
+    #[arg(long, value_name = "D", value_parser = parse_non_blank, requires = "from")]
     to: Option<String>,
     /// Nd (the last N days including today), yesterday, week, month or quarter (the last complete one), or "this week",
     /// "this month" or "this quarter" (up to today) [default: 7d]
-    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::range_names())]
+    #[arg(long, value_name = "SPAN", value_parser = parse_non_blank, conflicts_with_all = ["from", "to"],
+          add = completion_candidates::range_names())]
     last: Option<String>,
 }
 

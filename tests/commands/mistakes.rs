@@ -389,6 +389,14 @@ fn an_invalid_base_url_or_data_folder_is_an_error_and_not_an_empty_list() {
 #[test]
 fn a_blank_option_is_refused() {
     let home = HomeFolder::new();
+    let of_reports = ["--check", "--filter", "--from", "--to", "--last"].map(|option| ("searches", option));
+    let others = [("views", "--check"), ("views", "--last"), ("needs-work", "--check"), ("jobs", "--by")];
+    for (command, option) in of_reports.into_iter().chain(others) {
+        let output = home.docdeck_command(&[command]).args([option, " "]).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command} {option}: {stderr}");
+        assert!(stderr.contains("it is blank; omit the option, or give it a value"), "{command} {option}: {stderr}");
+    }
     for option in ["--project", "--base-url", "--profile"] {
         for (value, words) in [("", &["jobs"][..]), (" ", &["status"]), ("", &["new", "x"]), ("", &[])] {
             let output = home.docdeck_command(words).args([option, value]).output().expect("it runs");

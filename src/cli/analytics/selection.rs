@@ -1,5 +1,6 @@
 //! The options that select and sort the rows of a report.
 
+use crate::cli::blank_check::parse_non_blank;
 use crate::cli::error::CliError;
 use crate::model::analytics::fields::{Field, HasFields, find_field, sorted_rows};
 use crate::model::analytics::filter::RowFilter;
@@ -9,10 +10,10 @@ use clap::Args;
 pub(super) struct SelectionOptions {
     /// print only the rows that pass this filter: words, properties or numbers (fields and examples: docdeck help
     /// analytics)
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", value_parser = parse_non_blank)]
     filter: Option<String>,
     /// print the rows that pass this filter, and exit with 1 if there are any
-    #[arg(long, value_name = "FILTER", conflicts_with = "filter")]
+    #[arg(long, value_name = "FILTER", value_parser = parse_non_blank, conflicts_with = "filter")]
     check: Option<String>,
     /// sort by this field, from the highest value; with -FIELD, from the lowest
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]

@@ -8,6 +8,7 @@ mod load_progress;
 mod output;
 mod table;
 
+use super::blank_check::parse_non_blank;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::number_parser::number_parser;
@@ -56,7 +57,7 @@ pub(super) struct Options {
     until: Option<u8>,
     /// load all pages, print those that pass this filter, such as 'Δ<-30% human>200' (Δ: compared with the previous
     /// period), and exit with 1 if there are any
-    #[arg(long, value_name = "FILTER", conflicts_with_all = ["page", "limit", "all"])]
+    #[arg(long, value_name = "FILTER", value_parser = parse_non_blank, conflicts_with_all = ["page", "limit", "all"])]
     check: Option<String>,
     /// load from the service even if the cache is fresh; with --all, start over
     #[arg(long)]
