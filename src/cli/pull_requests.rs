@@ -7,7 +7,7 @@ use super::out::Out;
 use super::resolve_id;
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::api::hosts::HostClient;
+use crate::api::hosts::{HostClient, HostErrorKind};
 use crate::config::{self, SetupState, resolve};
 use crate::engine::{
     HostAccess, HostClients as _, LinkedPullRequest, PullRequestStates, max_links_per_read, no_token_text,
@@ -128,8 +128,17 @@ impl ReadProblem {
         Self { text, is_lasting: true }
     }
 
-    fn temporary(text: String) -> Self {
-        Self { text, is_lasting: false }
+    /// Creates the problem for an error of a host. A wrong address, a refused token, a pull request that doesn't exist
+    /// and an answer about another pull request stay the same until the user changes something.
+    fn from_host_error(text: String, kind: &HostErrorKind) -> Self {
+        let is_lasting = matches!(
+            kind,
+            HostErrorKind::InvalidAddress
+                | HostErrorKind::Unauthorized
+                | HostErrorKind::NotFound
+                | HostErrorKind::OtherPullRequest
+        );
+        Self { text, is_lasting }
     }
 }
 
@@ -165,10 +174,13 @@ pub(super) async fn refresh_pull_requests(
             let points = round.responses.iter().map(|(budget, _)| budget.cost.unwrap_or(1)).sum();
             store.record_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
-            let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
-            problems.extend(failed.map(ReadProblem::temporary));
+            problems.extend(
+                round.failed.iter().map(|(link, error)| {
+                    ReadProblem::from_host_error(format!("#{}: {error}.", link.number), &error.kind)
+                }),
+            );
             if let Some(error) = round.responses.into_iter().find_map(|(_, error)| error) {
-                problems.push(ReadProblem::temporary(format!("{error}.")));
+                problems.push(ReadProblem::from_host_error(format!("{error}."), &error.kind));
                 if error.kind.affects_other_requests() {
                     break;
                 }

@@ -128,6 +128,11 @@ fn wait_pr_says_why_a_state_cannot_come() {
     fixture.sim.set_host_fault(Some(HostFault::LimitInBody));
     let limited = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "2"]).expect_exit_code(124);
     assert!(limited.err.contains("rate limit reached"), "{}", limited.err);
+    for fault in [HostFault::ExpiredToken, HostFault::OtherRepository] {
+        fixture.sim.set_host_fault(Some(fault));
+        let unreadable = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "20", "--json"]);
+        assert_json_error(unreadable, 4, Some(1));
+    }
 }
 
 #[test]
