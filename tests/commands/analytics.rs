@@ -199,6 +199,25 @@ fn if_a_report_of_needs_work_fails_the_others_are_printed_with_the_error() {
 }
 
 #[test]
+fn if_loading_fails_the_loaded_rows_are_printed_with_the_error() {
+    let fixture = CommandFixture::with_pages(640, &["searches=stuck"]);
+    let failed = fixture.run(&["searches", "--json", "--last", "30d"]).expect_exit_code(4);
+    let answer = failed.json();
+    assert!(answer.get("error").is_some_and(Value::is_string), "{failed:?}");
+    assert_eq!((&answer["exitCode"], &answer["complete"]), (&Value::from(4), &Value::Bool(false)));
+    let count = rows(&answer, "searches").len();
+    assert!(count > 0, "{failed:?}");
+    let table = fixture.run(&["searches", "--last", "30d"]).expect_exit_code(4);
+    assert_eq!(table.out.lines().count(), count, "{table:?}");
+    assert!(table.err.lines().last().is_some_and(|line| line.starts_with("docdeck: ")), "{table:?}");
+    let csv = fixture.run(&["searches", "--last", "30d", "--format", "csv"]).expect_exit_code(4);
+    assert_eq!(csv.out.lines().count(), count + 1, "{csv:?}");
+    // A check can't pass if rows are missing.
+    let check = ["searches", "--last", "30d", "--check", "hits>999999999"];
+    assert_eq!(fixture.run(&check).expect_exit_code(4).out, "");
+}
+
+#[test]
 fn reports_that_are_not_stored_are_nevertheless_printed() {
     let fixture = CommandFixture::with_pages(640, &[]);
     let config = fixture.home.path().join("config.toml");

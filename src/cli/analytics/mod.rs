@@ -20,6 +20,7 @@ use crate::engine::{LeaseRoles, StoredAnalytics};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, RowsLoadPlan, RowsReport};
+use crate::model::export::ExportFormat;
 use crate::model::ledger::Quota;
 use crate::model::report::LoadEndReason;
 use crate::tui::format::{format_count, plural};
@@ -51,7 +52,8 @@ the range ended, for an hour if within two hours after its end, and forever if l
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \
-network error; 5 hourly limit reached, or --check found nothing in partial data; 130 Ctrl-C.";
+network error; 5 hourly limit reached, or --check found nothing in partial data; 130 Ctrl-C. After 3, 4 and 5, the \
+rows that are loaded are printed nevertheless; in json, together with \"error\" and \"exitCode\".";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -131,9 +133,12 @@ pub(super) async fn run<R: FieldedRow + DecodableRow>(
         }
     }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let (report, requests) = load::<R>(session, options, out).await?;
+        let LoadedReport { report, requests, failure } = load::<R>(session, options, out).await?;
         printer.note_age_and_gaps(&report, requests, session.engine.stores_rows(R::KIND), out);
-        printer.print(&report, out)
+        match failure {
+            None => printer.print(&report, out),
+            Some(error) => Err(printer.print_after_failure(&report, error, out)?),
+        }
     })
     .await
 }
@@ -153,12 +158,21 @@ async fn fresh_cached_report<R: FieldedRow>(
     Ok(report)
 }
 
-/// Prints the cost, then loads the report. Returns the report and the number of requests that were sent for it.
+/// The rows that were loaded.
+struct LoadedReport<R> {
+    report: Arc<RowsReport<R>>,
+    /// The number of requests that were sent for the report.
+    requests: u32,
+    /// The error if loading failed. The report then has the rows that were loaded before.
+    failure: Option<CliError>,
+}
+
+/// Prints the cost, then loads the report.
 async fn load<R: FieldedRow + DecodableRow>(
     session: &mut Session,
     options: &Options,
     out: &mut Out,
-) -> Result<(Arc<RowsReport<R>>, u32), CliError> {
+) -> Result<LoadedReport<R>, CliError> {
     // “Today” is the date of the service's clock if that is known, otherwise of this computer's clock.
     let now = session.engine.service_time();
     let days = options.days.parse(now.date_naive())?;
@@ -187,11 +201,13 @@ async fn load<R: FieldedRow + DecodableRow>(
         let cached = if engine.stores_rows(R::KIND) { " The answers that arrived are cached." } else { "" };
         CliError::new(Code::Interrupted, format!("Interrupted.{cached}"))
     })?;
-    match (outcome.end_reason, outcome.report) {
-        // The rows that were loaded before the failure are cached, so a later call can print them.
-        (LoadEndReason::Failed(failure), _) => Err(CliError::from(failure)),
-        (_, Some(report)) => Ok((report, outcome.requests)),
-        (_, None) => Err(CliError::new(Code::Service, format!("No {kind} were loaded."))),
+    let failure = match outcome.end_reason {
+        LoadEndReason::Failed(failure) => Some(CliError::from(failure)),
+        _ => None,
+    };
+    match outcome.report {
+        Some(report) => Ok(LoadedReport { report, requests: outcome.requests, failure }),
+        None => Err(failure.unwrap_or_else(|| CliError::new(Code::Service, format!("No {kind} were loaded.")))),
     }
 }
 
@@ -209,7 +225,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
     /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any; if there are none, returns an error
     /// unless all rows are loaded.
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
-        let mut rows = self.selection.select(&report.rows);
+        let rows = self.selection.select(&report.rows);
         let (found, has_check_option) = (rows.len(), self.selection.has_check_option);
         if has_check_option && found == 0 && (!report.is_complete() || report.has_unavailable_rows) {
             return Err(CliError::new(
@@ -217,17 +233,43 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
                 "--check: no loaded row passes the filter, but not all rows are loaded. Add --all to load them.",
             ));
         }
-        if let Some(limit) = self.options.limit {
-            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        self.write_rows(report, rows, out)?;
+        Ok(if has_check_option && found > 0 { Code::Failed } else { Code::Done })
+    }
+
+    /// Prints the rows that were loaded before the failure. Returns the error; it has the rows if the output is JSON,
+    /// because that is one object with the error and the rows.
+    fn print_after_failure(
+        &self,
+        report: &RowsReport<R>,
+        error: CliError,
+        out: &mut Out,
+    ) -> Result<CliError, CliError> {
+        let rows = self.selection.select(&report.rows);
+        if self.options.is_json() {
+            let text = self.export(report, rows, out).write(ExportFormat::Json).map_err(CliError::local_error)?;
+            return Ok(error.with_json_fields(serde_json::from_str(&text).unwrap_or_default()));
         }
-        let format = self.options.format.export_format();
-        let is_table_on_terminal = format.is_none() && out.stdout_is_terminal();
-        let export = RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal);
-        match format {
+        self.write_rows(report, rows, out)?;
+        Ok(error)
+    }
+
+    fn write_rows(&self, report: &RowsReport<R>, rows: Vec<&R>, out: &mut Out) -> Result<(), CliError> {
+        let export = self.export(report, rows, out);
+        match self.options.format.export_format() {
             Some(format) => out.write(&export.write(format).map_err(CliError::local_error)?),
             None => table::write(export.range, &export.rows, export.fields().collect(), out),
         }
-        Ok(if has_check_option && found > 0 { Code::Failed } else { Code::Done })
+        Ok(())
+    }
+
+    /// Returns the export of these rows, up to the number in `--limit`.
+    fn export<'r>(&self, report: &'r RowsReport<R>, mut rows: Vec<&'r R>, out: &Out) -> RowsExport<'r, R> {
+        if let Some(limit) = self.options.limit {
+            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        let is_table_on_terminal = self.options.format.export_format().is_none() && out.stdout_is_terminal();
+        RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal)
     }
 
     /// Prints the age of the rows, and whether rows are missing or were duplicates. `is_stored` states whether a later
