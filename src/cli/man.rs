@@ -18,7 +18,7 @@ To install:  docdeck man --dir ~/.local/share/man/man1";
 
 /// The exit codes and their meanings.
 pub(super) const EXIT_CODES: [(&str, &str); 10] = [
-    ("0", "Done. An archived job counts as done."),
+    ("0", "Done. An archived job counts as done. Also if rows are missing because of --max-requests or --until."),
     ("1", "A job failed, a pull request was closed without merging, doctor found a problem, or --check found rows."),
     ("2", "Usage or configuration error; the database can't be used or is too new; no terminal."),
     ("3", "Key refused (401, 403)."),
@@ -30,7 +30,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     (
         "5",
         "Hourly limit reached, by docdeck's count or by the service's answer. \
-         Also if --check finds nothing, but not all rows are loaded; if the agreed number of requests is used; \
+         Also if --check finds nothing, but not all rows are loaded, \
          or if another docdeck paused or discarded the prompt.",
     ),
     (
