@@ -46,6 +46,10 @@ fn pull_request_object(job: &Job) -> Value {
         fields.insert("number".to_owned(), json!(job.pr_number()));
         fields.insert("url".to_owned(), json!(job.pr_url()));
         fields.remove("changedAt");
+        // The stored form omits an empty list, but scripts iterate over it.
+        if let Some(Value::Object(checks)) = fields.get_mut("checks") {
+            checks.entry("failed").or_insert_with(|| json!([]));
+        }
     }
     object
 }
@@ -159,7 +163,7 @@ mod tests {
             "url": "https://github.com/acme/docs/pull/7",
             "title": "Fix broken links",
             "state": "open",
-            "checks": { "state": "none", "passed": 0, "total": 0 },
+            "checks": { "state": "none", "passed": 0, "total": 0, "failed": [] },
             "review": "none",
             "conflict": false,
             "behind": false,
