@@ -80,17 +80,17 @@ async fn read_and_print(
     let Some(hosts) = hosts else {
         return Err(pull_requests_disabled_error());
     };
-    let keys = if options.ids.is_empty() {
+    let keys: Vec<JobKey> = if options.ids.is_empty() {
+        // The store returns the oldest job first, but the newest one is the most interesting.
         let open = session.store.jobs_with_pull_requests(&session.scope, false).await?;
-        open.iter().map(|job| job.key).collect()
+        open.iter().rev().map(|job| job.key).collect()
     } else {
         let all = session.store.jobs(&session.scope).await?;
-        let find = |id: &String| resolve_id::find_by_id_prefix(&all, id).map(|job| job.key);
-        options.ids.iter().map(find).collect::<Result<Vec<_>, _>>()?
+        resolve_id::find_all_by_id_prefix(&all, &options.ids)?.into_iter().map(|job| job.key).collect()
     };
     let mut jobs = Vec::with_capacity(keys.len());
-    for key in keys.iter().rev() {
-        jobs.extend(session.store.job(*key).await?);
+    for key in keys {
+        jobs.extend(session.store.job(key).await?);
     }
     let problems = refresh_pull_requests(&session.store, hosts, &jobs).await?;
     let mut rows = Vec::with_capacity(jobs.len());

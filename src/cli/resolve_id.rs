@@ -30,6 +30,21 @@ pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a
     }
 }
 
+/// Finds the jobs for these ids, in the order of the ids, each once.
+///
+/// # Errors
+/// Fails if [`find_by_id_prefix`] fails for one of them.
+pub(super) fn find_all_by_id_prefix<'a>(rows: &'a [Job], wanted: &[String]) -> Result<Vec<&'a Job>, CliError> {
+    let mut found: Vec<&Job> = Vec::new();
+    for id in wanted {
+        let job = find_by_id_prefix(rows, id)?;
+        if !found.iter().any(|other| other.key == job.key) {
+            found.push(job);
+        }
+    }
+    Ok(found)
+}
+
 fn untracked_job_error(wanted: &str) -> CliError {
     let wanted = clean_line(wanted);
     CliError::new(

@@ -60,14 +60,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 
 async fn find_jobs(session: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliError> {
     let known = session.store.jobs(&session.scope).await?;
-    let mut rows: Vec<Job> = Vec::new();
-    for id in ids {
-        let row = resolve_id::find_by_id_prefix(&known, id)?;
-        if !rows.iter().any(|other| other.key == row.key) {
-            rows.push(row.clone());
-        }
-    }
-    Ok(rows)
+    Ok(resolve_id::find_all_by_id_prefix(&known, ids)?.into_iter().cloned().collect())
 }
 
 async fn wait(

@@ -44,6 +44,26 @@ fn pr_reads_stores_and_prints_the_state() {
 }
 
 #[test]
+fn pr_prints_each_given_job_once_in_the_given_order_and_always_lists_failed_checks() {
+    let fixture = fixture_with_pull_request();
+    fixture.run(&["new", "Fix the images [sim:seconds=1]", "--wait"]).expect_exit_code(0);
+    let id = |title: &str| {
+        let listed = fixture.run(&["jobs"]).out;
+        let line = listed.lines().find(|line| line.contains(title)).expect("a job");
+        line.split('\t').next().expect("an id").to_owned()
+    };
+    let (links, images) = (id("Fix the links"), id("Fix the images"));
+    for [first, second] in [[&links, &images], [&images, &links]] {
+        let listed = with_token(&fixture, &["pr", first, second, first]).expect_exit_code(0).out;
+        let listed: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+        assert_eq!(listed, [first, second]);
+    }
+    let json = with_token(&fixture, &["pr", "--json"]).expect_exit_code(0).json();
+    let jobs = json["jobs"].as_array().expect("jobs");
+    assert!(jobs.len() == 2 && jobs.iter().all(|job| job["pullRequest"]["checks"]["failed"].is_array()), "{json}");
+}
+
+#[test]
 fn without_a_token_pr_says_how_to_get_one_and_prints_what_is_known() {
     let fixture = fixture_with_pull_request();
     let result = fixture.run(&["pr"]).expect_exit_code(4);
