@@ -76,6 +76,20 @@ fn importing_an_export_twice_on_another_computer_makes_no_duplicates() {
 }
 
 #[test]
+fn concatenated_exports_of_two_computers_add_a_shared_prompt_once() {
+    let fixture = CommandFixture::new(&[]);
+    fill(&fixture);
+    let first = fixture.run(&["export"]).out;
+    run_on_another_computer(&fixture, &["import", "-"], &first).expect_exit_code(0);
+    let second = run_on_another_computer(&fixture, &["export"], "").expect_exit_code(0).out;
+    let data = fixture.home.path().join("third").display().to_string();
+    let run = |words: &[&str], stdin: &str| fixture.run_with(words, &[("DOCDECK_DATA_DIR", &data)], stdin);
+    let ran = run(&["import", "-", "--json"], &format!("{first}{second}")).expect_exit_code(0).json();
+    assert_eq!(ran["jobs"]["added"], 2, "{ran}");
+    assert_eq!(job_summaries(&run(&["jobs", "--json"], "")).len(), 2);
+}
+
+#[test]
 fn an_export_passes_through_a_pipe_and_contains_no_api_key() {
     let fixture = CommandFixture::new(&[]);
     fill(&fixture);

@@ -48,7 +48,8 @@ pub(super) fn import_backup(
         match line {
             BackupLine::Job(record) if filter.includes(&record.scope) => import.import_job(*record)?,
             BackupLine::Draft(record) if filter.includes(&record.scope) => import.import_draft(&record)?,
-            BackupLine::Header(_) | BackupLine::Job(_) | BackupLine::Draft(_) => {}
+            BackupLine::Header(_) => import.begin_backup()?,
+            BackupLine::Job(_) | BackupLine::Draft(_) => {}
             BackupLine::End(_) => import.counts.has_end_line = true,
         }
     }
@@ -64,7 +65,7 @@ pub(super) fn import_jobs(
     records.into_iter().try_for_each(|record| import.import_job(record))
 }
 
-/// A job that was in the store before the import, and that may be the same as an imported job.
+/// A job that was in the store before the import of a backup, and that may be the same as an imported job.
 #[derive(Debug)]
 struct MatchCandidate {
     key: JobKey,
@@ -74,7 +75,7 @@ struct MatchCandidate {
     text_hash: u64,
 }
 
-/// The jobs that were in the store before the import. A job that has no id yet is identified by the time at which its
+/// The jobs that were in the store before the import of a backup. A job that has no id yet is identified by the time at which its
 /// first prompt was written.
 #[derive(Debug, Default)]
 struct KnownJobs {
@@ -118,6 +119,15 @@ struct BackupImport<'a> {
 impl<'a> BackupImport<'a> {
     fn new(tx: &'a Transaction<'a>, now: Time) -> StoreResult<Self> {
         Ok(Self { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now })
+    }
+
+    /// Prepares for the jobs after a header line. If several backups are concatenated, a job of a later one may be the
+    /// same as a job that was imported from an earlier one.
+    fn begin_backup(&mut self) -> StoreResult<()> {
+        if !self.known_jobs.imported_jobs.is_empty() {
+            self.known_jobs = KnownJobs::read(self.tx)?;
+        }
+        Ok(())
     }
 
     fn import_job(&mut self, record: JobRecord) -> StoreResult<()> {

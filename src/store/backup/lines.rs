@@ -69,7 +69,10 @@ impl<B: BufRead> BackupReader<B> {
             let line_error = |what| ImportError::InvalidLine { line, what };
             match BackupLine::parse(text, self.now) {
                 // A header is also in the middle of the file if two backups were concatenated.
-                Ok(BackupLine::Header(_)) => self.has_header = true,
+                Ok(header @ BackupLine::Header(_)) => {
+                    self.has_header = true;
+                    return Ok(Some(header));
+                }
                 Err(newer @ LineError::NewerVersion(_)) => return Err(line_error(newer)),
                 _ if !self.has_header => return Err(line_error(LineError::NoHeader)),
                 Ok(line) => return Ok(Some(line)),
