@@ -170,6 +170,7 @@ impl CommandContext<'_> {
             was_key_refused: false,
             is_end_requested: false,
             was_last_signal_ctrl_c: false,
+            is_closing: false,
             unrecorded: UnrecordedOutcomes::default(),
         })
     }
@@ -205,6 +206,8 @@ pub(super) struct Session {
     is_end_requested: bool,
     /// Whether the last signal that asked the command to end was Ctrl-C.
     was_last_signal_ctrl_c: bool,
+    /// Whether [`Session::close`] was called.
+    is_closing: bool,
     /// The prompts whose outcome is known but not recorded yet.
     pub(super) unrecorded: UnrecordedOutcomes,
 }
@@ -290,6 +293,9 @@ impl Session {
     /// Waits for a prompt that is being sent and for running `on_change` programs, then stops the engine and closes
     /// store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
+        self.is_closing = true;
+        // Prompts that other instances queued are left to them. Otherwise the engine could stop while one is being sent.
+        self.engine.stop_dispatching();
         // If an outcome is still unrecorded, the command has given up recording it, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
             self.await_responses(out).await;
@@ -361,7 +367,9 @@ impl Session {
             Signal::Stop => {
                 self.engine.release_leases();
                 stop_process_group();
-                self.engine.resume();
+                if !self.is_closing {
+                    self.engine.resume();
+                }
                 false
             }
             Signal::Continue => false,

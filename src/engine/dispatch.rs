@@ -61,6 +61,8 @@ struct OutgoingPrompt {
     /// The service's id of the job; `None` if the job has no id yet.
     id: Option<JobId>,
     booking: BookingResult,
+    /// Counts this send until its outcome is recorded.
+    sending: CountedGuard,
 }
 
 /// Sends prompts until it is aborted. First emits `startup_problem`, which occurred before the engine could emit
@@ -148,6 +150,11 @@ impl Dispatcher {
             if !is_submitted_here && used_up_kinds.contains(&kind) {
                 continue;
             }
+            let Some(sending) = self.inner.begin_send() else { break };
+            // The lease may have been released since the queue was read.
+            if !is_submitted_here && !self.inner.leases.holds(LeaseRole::Dispatch) {
+                continue;
+            }
             let booking = self.inner.book_request(kind.quota()).await;
             let now = self.inner.clock.now();
             let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
@@ -161,7 +168,7 @@ impl Dispatcher {
             }
             match permit? {
                 SendPermit::Granted { kind, text, job, id } => {
-                    self.spawn_send(OutgoingPrompt { prompt, kind, text, job, id, booking });
+                    self.spawn_send(OutgoingPrompt { prompt, kind, text, job, id, booking, sending });
                 }
                 SendPermit::Wait { until } => {
                     // Wait at least a second, even if the store returns an earlier time.
@@ -217,10 +224,9 @@ impl EngineState {
     /// Sends a prompt with one request and records its outcome. Before this call, the store has permitted the send and
     /// recorded the prompt as `Sending`.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
-        let OutgoingPrompt { prompt, kind, text, job, id, booking } = outgoing;
+        let OutgoingPrompt { prompt, kind, text, job, id, booking, sending } = outgoing;
         let quota = kind.quota();
         let _in_flight = self.in_flight_guard();
-        let sending = self.running_sends.guard();
         if let Ok(Some(row)) = self.store.job(job).await {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }

@@ -113,7 +113,8 @@ impl Engine {
     }
 
     /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent becomes
-    /// `Unconfirmed`; to avoid that, first wait until [`Engine::is_sending`] returns false.
+    /// `Unconfirmed`; to avoid that, first call [`Engine::stop_dispatching`] and wait until [`Engine::is_sending`]
+    /// returns false.
     pub async fn stop(&self) {
         self.inner.release_leases();
         self.inner.team.wait_until_disconnected(TEAM_CLOSE_TIMEOUT).await;
@@ -130,7 +131,14 @@ impl Engine {
         self.inner.instance.unregister();
     }
 
-    /// Whether a prompt is being sent right now.
+    /// Releases all leases, and starts no further send. Prompts that are being sent are not affected. Call this before
+    /// waiting until [`Engine::is_sending`] returns false: otherwise the next send may start right after the wait.
+    pub fn stop_dispatching(&self) {
+        self.inner.stop_dispatching();
+        self.inner.release_leases();
+    }
+
+    /// Whether a prompt is being sent right now, or a permit to send one is being requested.
     pub fn is_sending(&self) -> bool {
         self.inner.running_sends.has_guards()
     }

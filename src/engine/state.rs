@@ -72,8 +72,10 @@ pub(super) struct EngineState {
     poller_sender: mpsc::UnboundedSender<PollerMessage>,
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresher_sender: Option<mpsc::UnboundedSender<RefreshCommand>>,
-    /// Counts the requests that send a prompt.
+    /// Counts the requests that send a prompt, and the requests for a permit before them.
     pub(super) running_sends: GuardCounter,
+    /// Whether no further send may start, because this instance is about to end.
+    is_dispatch_stopped: Mutex<bool>,
     /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
     pub(super) unrecorded_outcomes: GuardCounter,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
@@ -175,6 +177,7 @@ impl EngineState {
             poller_sender: messages,
             refresher_sender,
             running_sends: GuardCounter::default(),
+            is_dispatch_stopped: Mutex::default(),
             unrecorded_outcomes: GuardCounter::default(),
             running_hooks: GuardCounter::default(),
             seen_revision_and_prune_count: tokio::sync::Mutex::new((revision, prunes)),
@@ -337,6 +340,18 @@ impl EngineState {
         self.leases.release_all();
         self.send_to_poller(PollerMessage::LeaseChanged);
         self.team.wake();
+    }
+
+    /// Returns a guard that counts a send, or `None` if no further send may start. The guard must be taken before the
+    /// permit is requested: from the permit on, the prompt would be `Unconfirmed` if the engine stopped.
+    pub(super) fn begin_send(&self) -> Option<CountedGuard> {
+        let is_stopped = lock(&self.is_dispatch_stopped);
+        (!*is_stopped).then(|| self.running_sends.guard())
+    }
+
+    /// Makes [`Self::begin_send`] return `None` from now on.
+    pub(super) fn stop_dispatching(&self) {
+        *lock(&self.is_dispatch_stopped) = true;
     }
 
     /// Takes the poll lease and the dispatch lease if they are free and this instance may take them. Wakes the tasks

@@ -48,7 +48,14 @@ impl DrainingSession {
             let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
-                let _ = tokio::time::timeout(RESPONSE_TIMEOUT, wait_for_responses(&engine)).await;
+                let responses = async {
+                    wait_for_responses(&engine).await;
+                    // A send may have started after the last check, so no further one may start, and the wait is
+                    // repeated.
+                    engine.stop_dispatching();
+                    wait_for_responses(&engine).await;
+                };
+                let _ = tokio::time::timeout(RESPONSE_TIMEOUT, responses).await;
                 // Waits without a time limit until the engine has recorded all outcomes that the service reported.
                 while engine.has_unrecorded_outcomes() {
                     tokio::time::sleep(RESPONSE_CHECK_INTERVAL).await;

@@ -310,6 +310,10 @@ impl EffectTasks {
     ) {
         while self.draining_sessions.try_join_next().is_some() {}
         let engine = self.engine();
+        if let Some(engine) = &engine {
+            // The rest of the queue is sent after the next start.
+            engine.stop_dispatching();
+        }
         let is_sending = || engine.as_ref().is_some_and(Engine::is_sending);
         if !is_sending() && self.draining_sessions.is_empty() {
             return;

@@ -157,6 +157,27 @@ async fn a_paused_prompt_is_not_sent_and_a_resumed_one_is_sent_at_once() {
 }
 
 #[tokio::test]
+async fn after_dispatching_has_stopped_no_prompt_is_sent_and_none_becomes_unconfirmed() {
+    let (sim, folder) = (start_sim(&["create=latency-100"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    fixture.engine.submit_batch(&batch_prompts(40)).await.expect("on disk");
+    fixture
+        .wait_for_event("the first one accepted", |event| {
+            matches!(event, EngineEvent::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
+        })
+        .await;
+    fixture.engine.stop_dispatching();
+    while fixture.engine.is_sending() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    fixture.engine.stop().await;
+    let rows = fixture.store.jobs(&fixture.scope).await.expect("rows");
+    assert!(rows.iter().all(|row| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Queued)), "{rows:?}");
+    assert!(rows.iter().any(|row| row.id.is_none()), "the rest of the queue stays");
+    assert_eq!(sim.received_prompts().len(), rows.iter().filter(|row| row.id.is_some()).count());
+}
+
+#[tokio::test]
 async fn with_two_instances_each_prompt_of_a_batch_is_sent_once() {
     let (sim, folder) = (start_sim(&["create=latency-10"]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::start_on_folder(&sim, folder.path()).await;
