@@ -28,7 +28,7 @@ impl Default for PollOptions {
 }
 
 /// Everything that an engine needs to start.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EngineSetup {
     pub client: Client,
     pub store: Store,

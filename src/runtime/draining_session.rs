@@ -37,7 +37,7 @@ pub(super) struct DrainingSession {
 impl DrainingSession {
     /// Finishes the work and stops the engine.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, ordered_tasks_done, mut events, forward_to: successor, is_project_unchanged } =
+        let Self { mut engine, mut tasks, ordered_tasks_done, mut events, forward_to: successor, is_project_unchanged } =
             self;
         let end = async {
             if let Some(last) = ordered_tasks_done {
@@ -45,7 +45,12 @@ impl DrainingSession {
             }
             // Waits for an engine that is still starting, because nothing could stop it later.
             let started = tokio::time::timeout(PENDING_WRITES_TIMEOUT, engine.wait_for(Option::is_some)).await;
-            let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
+            let mut started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
+            if !matches!(started, Some(Ok(_))) {
+                // Ends the task that tries to start the engine. It may have succeeded just now.
+                tasks.shutdown().await;
+                started.clone_from(&engine.borrow());
+            }
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
                 let responses = async {
@@ -81,7 +86,6 @@ impl DrainingSession {
                 }
             }
         }
-        drop(tasks);
     }
 }
 

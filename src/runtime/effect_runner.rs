@@ -14,7 +14,7 @@ use tokio::sync::watch;
 /// The store's key for the list of tips that were already shown.
 pub(super) const TIPS_STORE_KEY: &str = "tips";
 
-/// The engine, or the reason why it did not start; `None` while it is starting.
+/// The engine, or the reason why it has not started yet; `None` before the end of the first attempt to start it.
 pub(super) type EngineStartup = Option<Result<Engine, Failure>>;
 
 /// Everything that a task needs to run an effect.
@@ -79,7 +79,8 @@ impl EffectRunner {
         }
     }
 
-    /// Waits until the engine has started or failed to start, and returns it or the failure.
+    /// Waits for the end of the first attempt to start the engine, and returns the engine or, until a later attempt
+    /// succeeds, the failure.
     pub(super) async fn engine(&self) -> Result<Engine, Failure> {
         let mut engine = self.engine.clone();
         let ended = || Failure::local("docdeck is shutting down; nothing was sent.");
@@ -87,7 +88,15 @@ impl EffectRunner {
         started.clone().unwrap_or_else(|| Err(ended()))
     }
 
-    /// Waits until the engine has started, and passes it to `call`. Fails if the engine failed to start.
+    /// Waits until the engine runs, even if the first attempt to start it failed. Returns `None` if docdeck is shutting
+    /// down.
+    pub(super) async fn running_engine(&self) -> Option<Engine> {
+        let mut engine = self.engine.clone();
+        let started = engine.wait_for(|started| matches!(started, Some(Ok(_)))).await.ok()?;
+        started.as_ref()?.as_ref().ok().cloned()
+    }
+
+    /// Passes the engine to `call`. Waits and fails like [`Self::engine`].
     pub(super) async fn with_engine<T>(
         &self,
         call: impl AsyncFnOnce(Engine) -> Result<T, Failure>,

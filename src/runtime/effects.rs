@@ -30,6 +30,8 @@ use tokio::task::JoinSet;
 pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
 const ENGINE_STOP_TIMEOUT_AT_EXIT: Duration = Duration::from_millis(80);
+/// How long to wait before the next attempt to start the engine, after the store could not be read.
+const ENGINE_START_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// How long after the start the database is checked, and how long after a check that found it locked. An earlier check
 /// would slow down the first frame and the first requests, which also read from the disk.
@@ -114,7 +116,8 @@ impl EffectTasks {
         &self.runner.profile_effects
     }
 
-    /// Starts the engine in the background. Its events are sent to `event_sender`.
+    /// Starts the engine in the background. If the store can't be read, for example because another process keeps it
+    /// locked, reports this once and tries again until it succeeds. The engine's events are sent to `event_sender`.
     pub fn start_engine(&mut self, config: EngineConfig, event_sender: mpsc::Sender<EngineEvent>) {
         let setup = EngineSetup {
             client: config.client,
@@ -132,18 +135,29 @@ impl EffectTasks {
         let asks_hosts = setup.hosts.is_some();
         let (started, focus) = (self.engine_startup.clone(), self.is_focused.subscribe());
         self.tasks.spawn(async move {
-            let result = Engine::start(setup).await;
-            let failure = result.as_ref().err().cloned();
-            started.send_replace(Some(result.clone()));
-            if let Ok(engine) = result {
-                // The focus may have changed before the engine could be informed.
-                engine.set_focused(*focus.borrow());
-                engine.emit_budgets().await;
-                if !asks_hosts {
-                    engine.forget_open_pull_requests().await;
+            let mut is_reported = false;
+            let engine = loop {
+                let failure = match Engine::start(setup.clone()).await {
+                    Ok(engine) => break engine,
+                    Err(failure) => failure,
+                };
+                // Effects that need the engine fail until it runs. If they waited instead, the effects that write data
+                // would wait behind them, and could be lost at the end of the program.
+                started.send_replace(Some(Err(failure.clone())));
+                if !std::mem::replace(&mut is_reported, true) {
+                    // Sending fails only while the dashboard ends.
+                    let _ = setup.events.send(EngineEvent::InternalFailure(failure)).await;
                 }
+                tokio::time::sleep(ENGINE_START_RETRY_DELAY).await;
+            };
+            started.send_replace(Some(Ok(engine.clone())));
+            // The focus may have changed before the engine could be informed.
+            engine.set_focused(*focus.borrow());
+            engine.emit_budgets().await;
+            if !asks_hosts {
+                engine.forget_open_pull_requests().await;
             }
-            failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))
+            None
         });
     }
 
@@ -377,5 +391,45 @@ fn must_run_in_order(effect: &Effect) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ClientOptions;
+    use crate::model::endpoint::ApiKey;
+    use crate::model::failure::FailureKind;
+    use crate::store::DATABASE_FILE;
+
+    #[tokio::test]
+    async fn the_engine_starts_once_the_database_is_no_longer_locked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, _) = Store::open(folder.path(), Utc::now()).expect("a store");
+        let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
+        let key = ApiKey::new("mint_secret").expect("a key");
+        let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
+        let other = rusqlite::Connection::open(folder.path().join(DATABASE_FILE)).expect("opened");
+        other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+        let mut effects = EffectTasks::new(store, scope, None);
+        let (sender, mut events) = mpsc::channel(EVENT_CAPACITY);
+        let config = EngineConfig {
+            client,
+            poll: PollOptions::default(),
+            analytics: AnalyticsSettings::default(),
+            lock_folder: None,
+            on_change: Vec::new(),
+            hosts: None,
+            team: None,
+        };
+        effects.start_engine(config, sender);
+        // An effect that needs the engine fails meanwhile, and the reason is also reported.
+        let failure = effects.runner.engine().await.expect_err("a failure");
+        assert_eq!(failure.kind, FailureKind::Store);
+        assert_eq!(events.recv().await, Some(EngineEvent::InternalFailure(failure)));
+        other.execute_batch("ROLLBACK").expect("freed");
+        let engine = effects.runner.running_engine().await.expect("an engine");
+        assert!(effects.runner.engine().await.is_ok());
+        engine.stop().await;
     }
 }

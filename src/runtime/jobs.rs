@@ -63,7 +63,7 @@ impl EffectRunner {
                 JobsMsg::AllJobsListed(self.list_jobs_of_profiles(scopes).await.map_err(store_failure))
             }
             JobsEffect::ReportVisibleJobs(jobs) => {
-                self.engine().await.ok()?.set_on_screen(jobs);
+                self.running_engine().await?.set_on_screen(jobs);
                 return None;
             }
             JobsEffect::LoadDiff { job, is_reload } => {
