@@ -24,6 +24,11 @@ pub enum BatchError {
     Columns { line: u64, found: u64, expected: u64 },
     #[error("Line {line} is neither a JSON object with a text `prompt` nor a JSON string. Write one of them per line.")]
     Json { line: u64 },
+    #[error(
+        "The text in line {line} begins with a double quote that is not closed. Close it, and write each double quote \
+         within the text twice."
+    )]
+    Quote { line: u64 },
     /// Any other error of the CSV parser.
     #[error("The CSV can't be read. Check its quotes.")]
     Csv,
@@ -145,7 +150,11 @@ fn find_delimiter(text: &str) -> Option<u8> {
 }
 
 fn read_prompt_column(text: &str) -> Result<NumberedPrompts, BatchError> {
-    let mut reader = csv_reader(text, find_delimiter(text).ok_or(BatchError::NoColumn)?);
+    let delimiter = find_delimiter(text).ok_or(BatchError::NoColumn)?;
+    if let Some(line) = find_unclosed_quote(text, delimiter) {
+        return Err(BatchError::Quote { line });
+    }
+    let mut reader = csv_reader(text, delimiter);
     let index = prompt_column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {
@@ -154,6 +163,32 @@ fn read_prompt_column(text: &str) -> Result<NumberedPrompts, BatchError> {
         prompts.push((line, record.get(index).unwrap_or_default().replace("\r\n", "\n")));
     }
     Ok(prompts)
+}
+
+/// Returns the line of the first quote that begins a field but doesn't end it. The CSV parser accepts such a field and
+/// adds later lines to it, up to the next quote or the end of the file.
+fn find_unclosed_quote(text: &str, delimiter: u8) -> Option<u64> {
+    let delimiter = char::from(delimiter);
+    let mut line = 1;
+    // The line on which the current quoted field begins.
+    let mut opened: Option<u64> = None;
+    let mut is_field_start = true;
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match opened {
+            None if char == '"' && is_field_start => opened = Some(line),
+            Some(_) if char == '"' && chars.next_if_eq(&'"').is_none() => {
+                if chars.peek().is_some_and(|next| ![delimiter, '\r', '\n'].contains(next)) {
+                    return opened;
+                }
+                opened = None;
+            }
+            _ => {}
+        }
+        is_field_start = opened.is_none() && (char == delimiter || matches!(char, '\r' | '\n'));
+        line += u64::from(char == '\n');
+    }
+    opened
 }
 
 fn csv_error(error: csv::Error) -> BatchError {
@@ -220,6 +255,16 @@ mod tests {
         assert_eq!(read("a.csv", "id,text\n1,a\n"), Err(BatchError::NoColumn));
         let columns = BatchError::Columns { line: 3, found: 3, expected: 2 };
         assert_eq!(read("a.csv", "id,prompt\n1,a\n2,b, and c\n"), Err(columns));
+        for (line, unclosed) in [
+            (2, "title,prompt\nx,\"two\ny,three\nz,four\n"),
+            (3, "title,prompt\n\"x\",\"a \"\"b\"\"\"\r\n,\"two\r\n"),
+            (2, "title,prompt\nx,\"two\ny,\"three\nz,four\n"),
+            (2, "title;prompt\n;\"two \"or\" three\"\n"),
+            (4, "n,prompt\n1,\"a\nb\"\n2,\""),
+        ] {
+            assert_eq!(read("a.csv", unclosed), Err(BatchError::Quote { line }), "{unclosed}");
+        }
+        assert_eq!(read("a.csv", "n,prompt\n1,5\" disk\n\"\",\"\"\"\"\n"), prompts(&["5\" disk", "\""]));
         assert_eq!(read("a.jsonl", "\"a\"\n{\"text\":\"b\"}"), Err(BatchError::Json { line: 2 }));
         assert_eq!(read("a.json", "[\"a\"]"), Err(BatchError::Json { line: 1 }));
         assert_eq!(read("a.jsonl", "{\"prompt\": 5}"), Err(BatchError::Json { line: 1 }));
