@@ -357,6 +357,8 @@ impl BatchWait {
         }
         let (code, begin) = match end {
             BatchEnd::Interrupted => (Code::Interrupted, "Interrupted: "),
+            // The last answers came after the timeout, while `write_result` waited for them.
+            BatchEnd::TimedOut if accepted == self.jobs.len() => return None,
             BatchEnd::TimedOut => (Code::TimedOut, "Timed out: "),
             _ if count(DeliveryKind::Unconfirmed) > 0 => (Code::Unconfirmed, ""),
             _ if session.was_key_refused() => (Code::KeyRefused, "The service refused the key: "),

@@ -162,6 +162,15 @@ fn two_concurrent_batches_each_report_their_own_prompts() {
 }
 
 #[test]
+fn a_batch_whose_last_answers_come_after_the_timeout_succeeds() {
+    let fixture = CommandFixture::new(&["create=latency-6000"]);
+    let file = write_batch_file(&fixture, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
+    let ran = fixture.run(&["new", "--batch", &file, "--timeout", "3"]).expect_exit_code(0);
+    assert!(ran.err.contains("all accepted: 2 jobs") && !ran.err.contains("Timed out"), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 2, "{}", ran.out);
+}
+
+#[test]
 fn with_queue_the_prompts_are_saved_without_an_api_key_and_not_sent() {
     let fixture = CommandFixture::new(&[]);
     let file = write_batch_file(&fixture, &["one", "two"]);
