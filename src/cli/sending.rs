@@ -376,7 +376,11 @@ impl SubmittedPrompt {
                 format!("The {what} is still queued; a running dashboard will send it. {}", failure.message)
             }
         };
-        let hint = if wait_end == SendWaitEnd::Limited { " Add --wait to wait for the limit." } else { "" };
+        let hint = if wait_end == SendWaitEnd::Limited {
+            " There is no need to repeat the command. Next time, --wait waits for the limit."
+        } else {
+            ""
+        };
         Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 

@@ -135,7 +135,7 @@ fn an_unreachable_service_exits_with_4_and_the_prompt_is_saved_as_not_sent() {
 fn a_reached_limit_exits_with_5_and_the_prompt_is_paused() {
     let fixture = CommandFixture::new(&["create=429-1"]);
     let ran = run_new(&fixture, &["Later", "--json"]).expect_exit_code(5);
-    for part in ["Hourly limit reached; the next request is possible at", "paused in the queue", "Add --wait"] {
+    for part in ["Hourly limit reached; the next request is possible at", "paused in the queue", "no need to repeat"] {
         assert!(ran.err.contains(part), "{part:?} in {}", ran.err);
     }
     assert_eq!(ran.json()["delivery"], "paused");
