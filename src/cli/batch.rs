@@ -92,7 +92,7 @@ async fn plan_or_queue_batch(
         out.print_json(&json!({ "jobs": jobs_json(store, &rows).await? }));
     }
     out.note(&format!(
-        "{} queued. They are sent only while a dashboard is running on this computer: start `docdeck`.",
+        "{} queued. They are sent only while a dashboard or another batch is running on this computer: start `docdeck`.",
         plural(rows.len(), "job")
     ));
     Ok(())
