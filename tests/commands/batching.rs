@@ -178,7 +178,11 @@ fn with_queue_the_prompts_are_saved_without_an_api_key_and_not_sent() {
         .run_with(&["new", "--batch", &file, "--queue", "--json"], &[("DOCDECK_API_KEY", "")], "")
         .expect_exit_code(0);
     assert_eq!(ran.json()["jobs"].as_array().map(Vec::len), Some(2));
-    assert!(ran.err.contains("2 jobs queued. They are sent only while a dashboard or another batch is running"), "{}", ran.err);
+    assert!(
+        ran.err.contains("2 jobs queued. They are sent only while a dashboard or another batch is running"),
+        "{}",
+        ran.err
+    );
     assert_eq!(undelivered_kinds(&fixture), [Some(DeliveryKind::Queued); 2]);
     assert_eq!(fixture.sim.requests(Operation::Create), 0);
 }
