@@ -98,6 +98,7 @@ fn working(mut row: Job) -> Job {
 fn undelivered(mut row: Job, kind: DeliveryKind) -> Job {
     row.local.undelivered = Some(kind);
     row.local.undelivered_at = Some(row.created_at);
+    row.local.queue_position = (kind == DeliveryKind::Queued).then_some(row.key.0);
     row.id = None;
     row.remote.status = None;
     row.local.finished_at = None;
