@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_previous_period_of_a_month_is_the_month_before() {
         let days = RangeOptions { from: None, to: None, last: Some("this month".to_owned()) };
-        let days = days.parse("2026-11-20".parse().expect("a day")).ok().expect("a range");
+        let days = days.parse("2026-11-20".parse().expect("a day")).expect("a range");
         let previous = days.period.step(-1).expect("a month").all_days();
         assert_eq!(previous.to_string(), "2026-10-01 … 2026-10-31");
     }

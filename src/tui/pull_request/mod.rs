@@ -313,6 +313,23 @@ fn reason_actions_are_off(app: &App) -> Option<&'static str> {
 }
 
 impl App {
+    /// Names the keys that open the preview of this job from the screen or dialog on top: `p opens it`. `None` if no
+    /// keys do so, because another job is selected or something else is on top.
+    pub(in crate::tui) fn keys_that_open_preview(&self, job: JobKey) -> Option<String> {
+        let preview = self.key_label(Context::PullRequest, Action::Preview);
+        if self.top::<PullRequestDialog>().is_some_and(|dialog| dialog.job == job) {
+            return Some(format!("{preview} opens it"));
+        }
+        let is_selected =
+            self.screen == Screen::Jobs && self.jobs.selected().is_some_and(|selected| selected.key == job);
+        if !is_selected || !self.dialogs.is_empty() || self.acts_on_marks() {
+            return None;
+        }
+        let context = if self.pane == Pane::List { Context::Jobs } else { Context::Detail };
+        let pull_request = self.key_label(context, Action::PullRequest);
+        Some(format!("{pull_request}, then {preview}, opens it"))
+    }
+
     /// Whether the pull request of a job and its changes can be shown.
     pub(in crate::tui) fn can_show_pull_request(&self, job: &Job) -> bool {
         self.config.pull_requests != PullRequestAccess::Off && job.has_supported_pr_link()

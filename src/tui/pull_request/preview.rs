@@ -1,16 +1,14 @@
 //! Building a preview of the site with the changes of a pull request. A build is requested only after a key
 //! press. Its state is then requested until the build ends, even if the dialog was closed in the meantime.
 
-use super::PullRequestDialog;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobKey;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request_details::page_of_file;
 use crate::model::text::CleanText;
-use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;
-use crate::tui::{App, Effect, JobsEffect, Pane, Screen, Severity};
+use crate::tui::{App, Effect, JobsEffect, Severity};
 
 /// After this number of consecutive failed requests for the state of a build, the state is no longer requested.
 const MAX_CONSECUTIVE_FAILURES: u8 = 5;
@@ -102,22 +100,5 @@ impl App {
             }
             _ => {}
         }
-    }
-
-    /// Names the keys that open the preview of this job from the screen or dialog on top: `p opens it`. `None` if no
-    /// keys do so, because another job is selected or something else is on top.
-    fn keys_that_open_preview(&self, job: JobKey) -> Option<String> {
-        let preview = self.key_label(Context::PullRequest, Action::Preview);
-        if self.top::<PullRequestDialog>().is_some_and(|dialog| dialog.job == job) {
-            return Some(format!("{preview} opens it"));
-        }
-        let is_selected =
-            self.screen == Screen::Jobs && self.jobs.selected().is_some_and(|selected| selected.key == job);
-        if !is_selected || !self.dialogs.is_empty() || self.acts_on_marks() {
-            return None;
-        }
-        let context = if self.pane == Pane::List { Context::Jobs } else { Context::Detail };
-        let pull_request = self.key_label(context, Action::PullRequest);
-        Some(format!("{pull_request}, then {preview}, opens it"))
     }
 }
