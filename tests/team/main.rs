@@ -76,6 +76,12 @@ fn now() -> Time {
     Time::from_timestamp_millis(chrono::Utc::now().timestamp_millis()).expect("in range")
 }
 
+/// Returns the day on which the tests began, so that a range stays the same if they run past midnight.
+fn first_day() -> chrono::NaiveDate {
+    static FIRST_DAY: std::sync::LazyLock<chrono::NaiveDate> = std::sync::LazyLock::new(|| now().date_naive());
+    *FIRST_DAY
+}
+
 fn answer(id: &str, status: Status) -> RemoteJob {
     RemoteJob::new(JobId::new(id).expect("an id"), status)
 }

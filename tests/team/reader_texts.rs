@@ -1,7 +1,7 @@
 //! Reports with texts of readers: members share them, and nobody keeps them longer than the shortest setting allows.
 
 use crate::support::postgres::Postgres;
-use crate::{Member, TIMEOUT, address, connect, now, start_database, text};
+use crate::{Member, TIMEOUT, address, connect, first_day, now, start_database, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
 use docdeck::model::analytics::{AnalyticsRow, Feedback, Question, ReaderTextRetention, RowsResponse};
@@ -14,7 +14,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 
 /// A day that was not long ago.
 fn range() -> DateRange {
-    DateRange::day(now().date_naive().checked_sub_days(Days::new(3)).expect("a day"))
+    DateRange::day(first_day().checked_sub_days(Days::new(3)).expect("a day"))
 }
 
 fn hours_ago(hours: i64) -> Time {

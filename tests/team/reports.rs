@@ -4,7 +4,7 @@ use crate::proxy::{Cut, Proxy};
 use crate::support::engine::EngineFixture;
 use crate::support::postgres::{Postgres, copy_folder};
 use crate::support::slow::sample;
-use crate::{Member, address, member_settings, now, start_database, text};
+use crate::{Member, address, first_day, member_settings, now, start_database, text};
 use chrono::{Days, TimeDelta};
 use docdeck::engine::TeamAccess;
 use docdeck::model::Time;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Ten days that ended some days ago.
 pub(crate) fn range() -> DateRange {
-    let day = |back| now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
+    let day = |back| first_day().checked_sub_days(Days::new(back)).expect("a day");
     DateRange::new(day(20), day(11)).expect("a range")
 }
 
@@ -548,7 +548,7 @@ async fn after_the_database_is_restored_reports_are_sent_again_and_newer_ones_co
     // A new member writes first, so that the numbers of changes go on differently.
     let cam = Member::join(&server, "cam", "p").await;
     for n in 0..4 {
-        let day = now().date_naive().checked_sub_days(Days::new(40 + n)).expect("a day");
+        let day = first_day().checked_sub_days(Days::new(40 + n)).expect("a day");
         cam.load_pages(DateRange::day(day), pages(1, 5), minutes_ago(5)).await;
         cam.exchange().await;
     }
@@ -569,11 +569,11 @@ async fn malformed_and_hostile_reports_are_left_out_or_cleaned() {
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     ana.load_searches("a query", minutes_ago(5)).await;
     for back in 0..6 {
-        let day = now().date_naive().checked_sub_days(Days::new(30 + back)).expect("a day");
+        let day = first_day().checked_sub_days(Days::new(30 + back)).expect("a day");
         ana.load_pages(DateRange::day(day), pages(3, 10), minutes_ago(30 + i64::try_from(back).expect("few"))).await;
     }
     ana.exchange().await;
-    let day = |back: u64| now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
+    let day = |back: u64| first_day().checked_sub_days(Days::new(back)).expect("a day");
     let one = |back: u64| format!("kind = 'page-views' AND date_from = '{}'", day(back));
     // A changed part, a missing part, an unknown kind, an invalid date, and a time in the future.
     server.sql(&format!("UPDATE docdeck.report_part SET content = '[]' WHERE {}", one(30)));
