@@ -34,14 +34,6 @@ const ALREADY_FIRST_REASON: &str = "already first";
 const ALREADY_LAST_REASON: &str = "already last";
 
 impl App {
-    /// Whether the job that keys act on, or at least one of these jobs, can be moved earlier in the queue or, if
-    /// `is_earlier` is false, later.
-    pub(super) fn can_move_in_queue(&self, is_earlier: bool) -> bool {
-        let keys = self.target_keys();
-        let reason = self.reason_not_movable(&keys, is_earlier);
-        keys.iter().filter_map(|key| self.active_list().get(*key)).any(|row| reason(row).is_none())
-    }
-
     /// Returns a function that returns why one of these jobs can't be moved in the queue, or `None` if it can. A job is
     /// first if only other jobs of `keys` are before it, because the jobs keep their order.
     fn reason_not_movable(&self, keys: &[JobKey], is_earlier: bool) -> impl Fn(&Job) -> Option<&'static str> {

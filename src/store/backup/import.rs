@@ -75,8 +75,8 @@ struct MatchCandidate {
     text_hash: u64,
 }
 
-/// The jobs that were in the store before the import of a backup. A job that has no id yet is identified by the time at which its
-/// first prompt was written.
+/// The jobs that were in the store before the import of a backup. A job that has no id yet is identified by the time at
+/// which its first prompt was written.
 #[derive(Debug, Default)]
 struct KnownJobs {
     /// The jobs by their scope and the time at which their first prompt was written.

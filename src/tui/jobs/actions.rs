@@ -12,9 +12,8 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
     let selected = list.selected();
     let is_possible = match action {
         Action::PauseQueue | Action::RemoveFromQueue => app.any_target_job(has_queued_prompt),
-        Action::SendEarlier | Action::SendLater => {
-            app.any_target_job(is_queued_new_job) && app.can_move_in_queue(action == Action::SendEarlier)
-        }
+        // Also offered for the first and the last prompt: to find these, every frame would have to visit all jobs.
+        Action::SendEarlier | Action::SendLater => app.any_target_job(is_queued_new_job),
         Action::Filter | Action::NextSort => !list.is_empty(),
         Action::Mark | Action::Rename | Action::Tags | Action::Note | Action::Open => selected.is_some(),
         Action::FollowUp => app.any_target_job(|job| job.id.is_some() && !job.local.gone),
